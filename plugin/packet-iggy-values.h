@@ -1,0 +1,29 @@
+/* packet-iggy-values.h
+ * Value strings: what the numbers of the protocol are called, in the words of the reference.
+ * Codes and operations have theirs made from the tables of commands (packet-iggy-commands.h).
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_VALUES_H
+#define PACKET_IGGY_VALUES_H
+
+#include "packet-iggy-compat.h"
+
+#include <epan/value_string.h>
+
+extern const value_string iggy_command_vals[];
+extern const value_string iggy_reason_vals[];
+extern value_string_ext   iggy_error_vals_ext; /* BASE_EXT_STRING; 0 is "ok" */
+extern const value_string iggy_version_vals[]; /* packed versions */
+extern const value_string iggy_handshake_status_vals[];
+extern const value_string iggy_forward_register_outcome_vals[];
+extern const value_string iggy_forward_logout_outcome_vals[];
+extern const value_string iggy_rebalance_kind_vals[];
+extern const value_string iggy_segment_delete_kind_vals[];
+extern const value_string iggy_progress_kind_vals[];
+extern const value_string iggy_artifact_kind_vals[];
+
+#endif

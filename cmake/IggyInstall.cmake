@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Where the plugin is installed, and the target `uninstall`.
+
+if(IGGY_USER_INSTALL)
+    if(NOT DEFINED ENV{HOME})
+        message(FATAL_ERROR "IGGY_USER_INSTALL needs HOME to be set.")
+    endif()
+    set(_default_prefix "$ENV{HOME}/.local")
+    set(IGGY_PLUGIN_LIBDIR "lib/wireshark/plugins/${IGGY_PLUGIN_PATH_ID}")
+else()
+    set(_default_prefix "${Wireshark_INSTALL_PREFIX}")
+    file(RELATIVE_PATH IGGY_PLUGIN_LIBDIR "${Wireshark_INSTALL_PREFIX}" "${Wireshark_PLUGIN_INSTALL_DIR}")
+endif()
+
+# A prefix of the user's own wins. A default follows IGGY_USER_INSTALL when that is switched in an existing build folder.
+if(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT OR CMAKE_INSTALL_PREFIX STREQUAL "${IGGY_DEFAULT_PREFIX}")
+    set(CMAKE_INSTALL_PREFIX "${_default_prefix}" CACHE PATH "Install prefix" FORCE)
+endif()
+set(IGGY_DEFAULT_PREFIX "${_default_prefix}" CACHE INTERNAL "The prefix that was set by default")
+
+add_custom_target(uninstall
+    COMMAND ${CMAKE_COMMAND} -D MANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt
+            -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake
+    COMMENT "Removing what was installed" VERBATIM)

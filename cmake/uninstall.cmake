@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Removes the files that the last `install` wrote down in MANIFEST.
+
+cmake_minimum_required(VERSION 3.20)
+
+if(NOT EXISTS "${MANIFEST}")
+    message(FATAL_ERROR "Nothing was installed from this build folder.")
+endif()
+file(STRINGS "${MANIFEST}" files)
+foreach(file IN LISTS files)
+    set(path "$ENV{DESTDIR}${file}")
+    if(EXISTS "${path}" OR IS_SYMLINK "${path}")
+        file(REMOVE "${path}")
+        message(STATUS "Removed: ${path}")
+    else()
+        message(STATUS "Not there: ${path}")
+    endif()
+endforeach()
+file(REMOVE "${MANIFEST}")

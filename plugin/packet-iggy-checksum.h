@@ -51,6 +51,23 @@ proto_item *iggy_add_checksum64(iggy_pdu_t *pdu, proto_tree *tree, tvbuff_t *tvb
 void iggy_show_checksum_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvbuff_t *tvb, int offset,
                                const iggy_checksum_fields_t *fields, iggy_checksum_t sum);
 
+/** As iggy_add_checksum64(), for 16 bytes of the frame: a 64-bit hash, zero-extended. */
+proto_item *iggy_add_checksum128(iggy_pdu_t *pdu, proto_tree *tree, int offset, const iggy_checksum_fields_t *fields,
+                                 iggy_checksum_t sum);
+
+/**
+ * The identity of the prepare whose 256-byte header stands at `offset` (also of a suffix entry or a repair_prepare).
+ * @return false if not all of the header is captured
+ */
+bool iggy_prepare_identity(tvbuff_t *tvb, int offset, uint64_t *hash);
+
+/* Calls of header rows, 16 bytes each: the item, its status, and what is wrong with it. */
+int iggy_call_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset);
+int iggy_call_checksum_body(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset);
+int iggy_call_request_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset);
+
+extern int hf_iggy_request_checksum; /* FT_BYTES */
+
 void iggy_register_checksum(int proto);
 
 #endif

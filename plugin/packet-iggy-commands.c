@@ -1,0 +1,116 @@
+/* packet-iggy-commands.c
+ * The tables of all client commands and operations as one: lookup by code and operation, names for filters.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-commands.h"
+
+#include <stdlib.h>
+
+static const iggy_command_t *const groups[] = {
+    iggy_commands_system,   iggy_commands_changes, iggy_commands_users,
+    iggy_commands_messages, iggy_commands_streams, iggy_commands_groups,
+};
+
+static const iggy_command_t **commands;         /* by code */
+static unsigned               commands_count;
+static const iggy_command_t  *by_operation[256]; /* NULL where an operation has none or several */
+static const iggy_operation_t *operations[256];
+static unsigned               operations_count;
+
+value_string *iggy_code_vals;
+value_string *iggy_operation_vals;
+
+static int by_code(const void *a, const void *b)
+{
+    uint32_t x = (*(const iggy_command_t *const *)a)->code;
+    uint32_t y = (*(const iggy_command_t *const *)b)->code;
+    return x < y ? -1 : x > y;
+}
+
+/* An operation with one command names it: all but register (40, 45) and non_replicated. */
+static void index_operation(const iggy_command_t *command)
+{
+    if (command->operation != IGGY_OP_REGISTER && command->operation != IGGY_OP_NON_REPLICATED)
+        by_operation[command->operation] = command;
+}
+
+static void gather_commands(void)
+{
+    for (size_t g = 0; g < G_N_ELEMENTS(groups); g++)
+        for (const iggy_command_t *c = groups[g]; c->name; c++)
+            commands_count++;
+    commands = g_new0(const iggy_command_t *, commands_count + 1);
+    unsigned n = 0;
+    for (size_t g = 0; g < G_N_ELEMENTS(groups); g++)
+        for (const iggy_command_t *c = groups[g]; c->name; c++) {
+            commands[n++] = c;
+            index_operation(c);
+        }
+    qsort(commands, commands_count, sizeof *commands, by_code);
+}
+
+static void name_all(void)
+{
+    iggy_code_vals = g_new0(value_string, commands_count + 1);
+    for (unsigned i = 0; i < commands_count; i++) {
+        iggy_code_vals[i].value = commands[i]->code;
+        iggy_code_vals[i].strptr = commands[i]->name;
+    }
+    iggy_operation_vals = g_new0(value_string, operations_count + 1);
+    for (unsigned i = 0; i < operations_count; i++) {
+        iggy_operation_vals[i].value = iggy_operations[i].value;
+        iggy_operation_vals[i].strptr = iggy_operations[i].name;
+    }
+}
+
+void iggy_commands_init(void)
+{
+    if (commands)
+        return;
+    gather_commands();
+    for (const iggy_operation_t *o = iggy_operations; o->name; o++) {
+        operations[o->value] = o;
+        operations_count++;
+    }
+    name_all();
+}
+
+const iggy_command_t *iggy_command(uint32_t code)
+{
+    unsigned low = 0, high = commands_count;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (commands[middle]->code < code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < commands_count && commands[low]->code == code ? commands[low] : NULL;
+}
+
+const iggy_command_t *iggy_command_of_operation(uint8_t operation) { return by_operation[operation]; }
+
+const iggy_operation_t *iggy_operation(uint8_t operation) { return operations[operation]; }
+
+const iggy_command_t *iggy_command_at(unsigned index) { return index < commands_count ? commands[index] : NULL; }
+
+const iggy_operation_t *iggy_operation_at(unsigned index)
+{
+    return index < operations_count ? &iggy_operations[index] : NULL;
+}
+
+const char *iggy_code_name(packet_info *pinfo, uint32_t code)
+{
+    const iggy_command_t *command = iggy_command(code);
+    return command ? command->name : wmem_strdup_printf(pinfo->pool, "code %u", code);
+}
+
+const char *iggy_operation_name(packet_info *pinfo, uint8_t operation)
+{
+    const iggy_operation_t *row = iggy_operation(operation);
+    return row ? row->name : wmem_strdup_printf(pinfo->pool, "operation %u", operation);
+}

@@ -1,0 +1,57 @@
+/* packet-iggy-compat.h
+ * The differences between Wireshark 4.0, 4.4 and 4.6 that the Iggy dissector meets; the only place that asks for a version.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_COMPAT_H
+#define PACKET_IGGY_COMPAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ws_version.h>
+#include <epan/packet.h>
+
+#define IGGY_WS_AT_LEAST(major, minor) \
+    (WIRESHARK_VERSION_MAJOR > (major) || \
+     (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
+
+/* Booleans of callbacks, preferences and heuristics: gboolean (an int) before 4.4, bool since. */
+#if IGGY_WS_AT_LEAST(4, 3)
+typedef bool iggy_bool;
+#else
+typedef gboolean iggy_bool;
+#endif
+
+/* Initial value of protocol, field and subtree numbers. */
+#if IGGY_WS_AT_LEAST(4, 3)
+#define IGGY_UNREGISTERED 0
+#else
+#define IGGY_UNREGISTERED (-1)
+#endif
+
+#if !IGGY_WS_AT_LEAST(4, 3)
+#define tvb_get_uint8(tvb, offset)  tvb_get_guint8((tvb), (offset))
+#define tvb_get_int8(tvb, offset)   tvb_get_gint8((tvb), (offset))
+#define UNS(unit)                   (unit)
+#endif
+
+/* What plugin_describe answers, for the list of plugins. */
+#if IGGY_WS_AT_LEAST(4, 3)
+#include <wsutil/plugins.h>
+#define IGGY_PLUGIN_DESCRIPTION WS_PLUGIN_DESC_DISSECTOR
+#else
+#define IGGY_PLUGIN_DESCRIPTION 1u
+#endif
+
+/* Text of a value with a fallback format; 4.6 wants the memory pool, earlier versions take it from the packet. */
+#if IGGY_WS_AT_LEAST(4, 5)
+#define iggy_val_to_str(pool, value, strings, format) val_to_str((pool), (value), (strings), (format))
+#else
+#define iggy_val_to_str(pool, value, strings, format) ((void)(pool), val_to_str((value), (strings), (format)))
+#endif
+
+#endif

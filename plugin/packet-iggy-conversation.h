@@ -1,0 +1,62 @@
+/* packet-iggy-conversation.h
+ * What is known of a connection: protocol version, open requests, pairs. Records per frame that all passes read.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_CONVERSATION_H
+#define PACKET_IGGY_CONVERSATION_H
+
+#include "packet-iggy.h"
+
+#include <wsutil/nstime.h>
+
+/* How the version of a connection is known. */
+typedef enum {
+    IGGY_KNOWN_PREFERENCE = 0,
+    IGGY_KNOWN_SIGN,   /* a sign of framing.md 8 */
+    IGGY_KNOWN_LAYOUT, /* the bytes of a body fit one version only */
+    IGGY_KNOWN_SESSION, /* another connection of the same session */
+    IGGY_KNOWN_LOGIN   /* login or bind, or the reply */
+} iggy_known_t;
+
+typedef struct iggy_conversation iggy_conversation_t; /* private to the room */
+
+/* A request and what became of it. Links forward (reply_frame) are shown from the second pass on only. */
+typedef struct iggy_exchange {
+    uint64_t request;       /* request number */
+    nstime_t request_time;
+    nstime_t reply_time;
+    uint32_t request_frame; /* packet numbers, 0 = not in the capture */
+    uint32_t reply_frame;
+    uint32_t code;          /* command code, 0 unknown */
+    uint8_t  operation;     /* of the request */
+    uint8_t  state;         /* private */
+    uint16_t flags;         /* private */
+    struct iggy_exchange *first; /* a retry: the exchange it repeats */
+    void    *request_facts; /* iggy_kept_t or NULL: ids and names of the request that its reply needs (names, Info) */
+} iggy_exchange_t;
+
+/** A new connection; file scope. Carriers call it once a connection in the first pass. */
+iggy_conversation_t *iggy_conversation_new(void);
+
+/**
+ * The first thing with a frame: finds or (first pass) makes its record, learns the version, pairs it.
+ * Fills pdu->frame, version, code, exchange, response. Header facts are there; no tree is touched.
+ */
+void iggy_conversation_frame(iggy_pdu_t *pdu);
+
+/**
+ * After the body was walked: keeps the facts of a request that its reply needs (first pass), gives a reply those of its request
+ * (has = 2) where it has none of its own, follows renames and deletes. Before columns and taps.
+ */
+void iggy_conversation_after_body(iggy_pdu_t *pdu);
+
+/** Generated items: version, response_in, response_to, response_time, retry, notes. */
+void iggy_conversation_show(iggy_pdu_t *pdu, proto_tree *tree);
+
+void iggy_register_conversation(int proto);
+
+#endif

@@ -1,0 +1,274 @@
+/* packet-iggy-info.c
+ * The line of a frame in the Info column: "Request #7 send_messages orders/events partition 3, 10 messages, 1.2 kB".
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-info.h"
+
+#include <string.h>
+
+#include "packet-iggy-commands.h"
+#include "packet-iggy-headers.h"
+#include "packet-iggy-values.h"
+
+/* ---- objects ---- */
+
+/* A name if there is one, else its id; nothing and false if neither is known. */
+static bool append_object(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t id)
+{
+    iggy_fact_t name = (iggy_fact_t)(id + 1);
+    if (iggy_has(facts, name) && facts->at[name].text)
+        wmem_strbuf_append_printf(line, "%s%s", before, facts->at[name].text);
+    else if (iggy_has(facts, id))
+        wmem_strbuf_append_printf(line, "%s%" PRIu64, before, facts->at[id].value);
+    else
+        return false;
+    return true;
+}
+
+static void append_text(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t fact)
+{
+    if (iggy_has(facts, fact) && facts->at[fact].text)
+        wmem_strbuf_append_printf(line, "%s%s", before, facts->at[fact].text);
+}
+
+/* What the frame is about: stream/topic, partition, group or consumer, user, token. */
+static void append_objects(const iggy_facts_t *facts, wmem_strbuf_t *line)
+{
+    if (append_object(facts, line, " ", IGGY_FACT_STREAM_ID))
+        append_object(facts, line, "/", IGGY_FACT_TOPIC_ID);
+    if (iggy_has(facts, IGGY_FACT_PARTITION))
+        wmem_strbuf_append_printf(line, " partition %" PRIu64, facts->at[IGGY_FACT_PARTITION].value);
+    append_object(facts, line, " group ", IGGY_FACT_CONSUMER_GROUP_ID);
+    append_object(facts, line, " consumer ", IGGY_FACT_CONSUMER_ID);
+    append_object(facts, line, " user ", IGGY_FACT_USER_ID);
+    append_text(facts, line, " token ", IGGY_FACT_TOKEN_NAME);
+    append_text(facts, line, " to ", IGGY_FACT_NEW_NAME);
+}
+
+/* ---- numbers ---- */
+
+static void append_bytes(wmem_strbuf_t *line, uint64_t bytes)
+{
+    static const char *const units[] = { "kB", "MB", "GB", "TB" };
+    if (bytes < 1000) {
+        wmem_strbuf_append_printf(line, ", %" PRIu64 " B", bytes);
+        return;
+    }
+    unsigned unit = 0;
+    double scaled = (double)bytes / 1000.0;
+    for (; scaled >= 1000.0 && unit + 1 < G_N_ELEMENTS(units); unit++)
+        scaled /= 1000.0;
+    wmem_strbuf_append_printf(line, ", %.1f %s", scaled, units[unit]);
+}
+
+static void append_count(const iggy_facts_t *facts, wmem_strbuf_t *line, iggy_fact_t fact, const char *one, const char *many)
+{
+    if (!iggy_has(facts, fact))
+        return;
+    uint64_t n = facts->at[fact].value;
+    wmem_strbuf_append_printf(line, ", %" PRIu64 " %s", n, n == 1 ? one : many);
+}
+
+static void append_offsets(const iggy_facts_t *facts, wmem_strbuf_t *line)
+{
+    bool first = iggy_has(facts, IGGY_FACT_FIRST_OFFSET);
+    if (first && iggy_has(facts, IGGY_FACT_LAST_OFFSET))
+        wmem_strbuf_append_printf(line, ", offsets %" PRIu64 "-%" PRIu64, facts->at[IGGY_FACT_FIRST_OFFSET].value,
+                                  facts->at[IGGY_FACT_LAST_OFFSET].value);
+    else if (first)
+        wmem_strbuf_append_printf(line, ", offset %" PRIu64, facts->at[IGGY_FACT_FIRST_OFFSET].value);
+    if (iggy_has(facts, IGGY_FACT_OFFSET))
+        wmem_strbuf_append_printf(line, ", offset %" PRIu64, facts->at[IGGY_FACT_OFFSET].value);
+    if (iggy_has(facts, IGGY_FACT_STORED_OFFSET))
+        wmem_strbuf_append_printf(line, ", stored %" PRIu64, facts->at[IGGY_FACT_STORED_OFFSET].value);
+}
+
+/* Numbers of the body: what is carried, asked for, and where. */
+static void append_numbers(const iggy_facts_t *facts, wmem_strbuf_t *line)
+{
+    append_count(facts, line, IGGY_FACT_MESSAGES_COUNT, "message", "messages");
+    if (iggy_has(facts, IGGY_FACT_MESSAGES_BYTES) && iggy_fact(facts, IGGY_FACT_MESSAGES_COUNT, 1) != 0)
+        append_bytes(line, facts->at[IGGY_FACT_MESSAGES_BYTES].value);
+    if (iggy_has(facts, IGGY_FACT_POLL_COUNT))
+        wmem_strbuf_append_printf(line, ", up to %" PRIu64, facts->at[IGGY_FACT_POLL_COUNT].value);
+    append_offsets(facts, line);
+    append_count(facts, line, IGGY_FACT_PARTITIONS_COUNT, "partition", "partitions");
+    append_count(facts, line, IGGY_FACT_COUNT, "entry", "entries");
+}
+
+/* ---- the client plane ---- */
+
+static void append_version(wmem_strbuf_t *line, const char *before, uint64_t packed)
+{
+    wmem_strbuf_append_printf(line, "%s%u.%u.%u", before, (unsigned)(packed >> 20), (unsigned)(packed >> 10) & 0x3ff,
+                              (unsigned)packed & 0x3ff);
+}
+
+static void append_login(const iggy_facts_t *facts, wmem_strbuf_t *line)
+{
+    append_text(facts, line, ", ", IGGY_FACT_SDK_NAME);
+    append_text(facts, line, " ", IGGY_FACT_SDK_VERSION);
+    if (iggy_has(facts, IGGY_FACT_LOGIN_VERSION))
+        append_version(line, ", protocol ", facts->at[IGGY_FACT_LOGIN_VERSION].value);
+    append_text(facts, line, ", server ", IGGY_FACT_SERVER_VERSION_TEXT);
+    if (iggy_has(facts, IGGY_FACT_SERVER_VERSION))
+        append_version(line, ", protocol ", facts->at[IGGY_FACT_SERVER_VERSION].value);
+}
+
+static uint32_t error_of(const iggy_pdu_t *pdu)
+{
+    uint32_t status = pdu->command == IGGY_REPLY ? (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0) : 0;
+    return status ? status : (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_RESULT, 0);
+}
+
+/* The client command by name: from its code, else from the operation. */
+static const char *client_command(const iggy_pdu_t *pdu)
+{
+    if (pdu->code)
+        return iggy_code_name(pdu->pinfo, pdu->code);
+    const iggy_operation_t *operation = iggy_operation(pdu->operation);
+    const iggy_command_t *command = operation ? iggy_command_of_operation(operation->request) : NULL;
+    return command ? command->name : iggy_operation_name(pdu->pinfo, pdu->operation);
+}
+
+static void client_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+{
+    const iggy_facts_t *facts = pdu->facts;
+    wmem_strbuf_append_printf(line, "%s #%" PRIu64 " %s", pdu->command == IGGY_REQUEST ? "Request" : "Reply",
+                              iggy_fact(facts, IGGY_FACT_REQUEST, 0), client_command(pdu));
+    append_objects(facts, line);
+    append_login(facts, line);
+    uint32_t error = error_of(pdu);
+    if (error)
+        wmem_strbuf_append_printf(line, ": %s", val_to_str_ext_const(error, &iggy_error_vals_ext, "unknown error"));
+    else
+        append_numbers(facts, line);
+}
+
+static void eviction_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+{
+    uint32_t reason = (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_REASON, 0);
+    wmem_strbuf_append_printf(line, "Eviction %s", val_to_str_const(reason, iggy_reason_vals, "for an unknown reason"));
+    if (iggy_fact(pdu->facts, IGGY_FACT_HEADER_VERSION, 0))
+        append_version(line, ", server accepts up to ", pdu->facts->at[IGGY_FACT_HEADER_VERSION].value);
+}
+
+/* ---- the replica plane ---- */
+
+/* The facts that tell a replica frame's story, in order; a label of NULL ends them. */
+typedef struct {
+    uint8_t fact;
+    const char *label;
+} iggy_part_t;
+
+#define IGGY_MOST_PARTS 5
+
+static const struct {
+    uint8_t command;
+    iggy_part_t parts[IGGY_MOST_PARTS];
+} replica_parts[] = {
+    { IGGY_PREPARE, { { IGGY_FACT_VIEW, " view " }, { IGGY_FACT_OP, " op " } } },
+    { IGGY_PREPARE_OK, { { IGGY_FACT_OP, " op " } } },
+    { IGGY_COMMIT, { { IGGY_FACT_COMMIT, " " } } },
+    { IGGY_START_VIEW_CHANGE, { { IGGY_FACT_VIEW, " view " } } },
+    { IGGY_DO_VIEW_CHANGE, { { IGGY_FACT_VIEW, " view " }, { IGGY_FACT_OP, " op " }, { IGGY_FACT_COMMIT, " commit " } } },
+    { IGGY_START_VIEW, { { IGGY_FACT_VIEW, " view " }, { IGGY_FACT_OP, " op " }, { IGGY_FACT_COMMIT, " commit " } } },
+    { IGGY_REPLICA_HELLO, { { IGGY_FACT_REPLICA, " replica " } } },
+    { IGGY_REPLICA_CHALLENGE, { { IGGY_FACT_REPLICA, " replica " } } },
+    { IGGY_REPLICA_FINISH, { { IGGY_FACT_REPLICA, " replica " } } },
+    { IGGY_REQUEST_START_VIEW, { { IGGY_FACT_VIEW, " view " } } },
+    { IGGY_REQUEST_PREPARES, { { IGGY_FACT_FROM_OP, " ops " }, { IGGY_FACT_TO_OP, "-" } } },
+    { IGGY_REPAIR_PREPARE, { { IGGY_FACT_VIEW, " view " }, { IGGY_FACT_OP, " op " } } },
+    { IGGY_REPAIR_DONE, { { IGGY_FACT_OP, " op " } } },
+    { IGGY_RANGE_EVICTED, { { IGGY_FACT_OP, " oldest op " } } },
+    { IGGY_STATE_TRANSFER_TARGET, { { IGGY_FACT_AVAILABLE, " available " }, { IGGY_FACT_COMMIT, " commit " } } },
+    { IGGY_REQUEST_STATE_CHUNK,
+      { { IGGY_FACT_ARTIFACT, " artifact " }, { IGGY_FACT_CHUNK_OFFSET, " offset " }, { IGGY_FACT_LEN, " length " } } },
+    { IGGY_STATE_CHUNK, { { IGGY_FACT_ARTIFACT, " artifact " }, { IGGY_FACT_CHUNK_OFFSET, " offset " } } },
+    { IGGY_FORWARD_REGISTER, { { IGGY_FACT_ACTING_USER, " user " } } },
+    { IGGY_FORWARD_LOGOUT, { { IGGY_FACT_SESSION, " session " }, { IGGY_FACT_REQUEST, " request " } } },
+    { IGGY_SEGMENT_DELETE, { { IGGY_FACT_KIND, " kind " } } },
+    { IGGY_COMMIT_REPLY, { { IGGY_FACT_COUNTER, " counter " } } },
+    { IGGY_PREPARE_PROGRESS, { { IGGY_FACT_KIND, " kind " }, { IGGY_FACT_OP, " op " }, { IGGY_FACT_COMMIT, " commit " } } },
+    { IGGY_PRIMARY_REBALANCE, { { IGGY_FACT_KIND, " kind " } } },
+};
+
+/* Names of numbers that Info shows by name. */
+static const struct {
+    uint8_t command, fact;
+    const value_string *names;
+} replica_names[] = {
+    { IGGY_REPLICA_CHALLENGE, IGGY_FACT_STATUS, iggy_handshake_status_vals },
+    { IGGY_FORWARD_REGISTER_RESULT, IGGY_FACT_OUTCOME, iggy_forward_register_outcome_vals },
+    { IGGY_FORWARD_LOGOUT_RESULT, IGGY_FACT_OUTCOME, iggy_forward_logout_outcome_vals },
+    { IGGY_SEGMENT_DELETE, IGGY_FACT_KIND, iggy_segment_delete_kind_vals },
+    { IGGY_PREPARE_PROGRESS, IGGY_FACT_KIND, iggy_progress_kind_vals },
+    { IGGY_PRIMARY_REBALANCE, IGGY_FACT_KIND, iggy_rebalance_kind_vals },
+};
+
+static const char *fact_name(const iggy_pdu_t *pdu, uint8_t fact)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(replica_names); i++)
+        if (replica_names[i].command == pdu->command && replica_names[i].fact == fact)
+            return try_val_to_str((uint32_t)iggy_fact(pdu->facts, (iggy_fact_t)fact, 0), replica_names[i].names);
+    return NULL;
+}
+
+static void append_parts(const iggy_pdu_t *pdu, wmem_strbuf_t *line, const iggy_part_t *parts)
+{
+    for (unsigned i = 0; i < IGGY_MOST_PARTS && parts[i].label; i++) {
+        if (!iggy_has(pdu->facts, (iggy_fact_t)parts[i].fact))
+            continue;
+        const char *name = fact_name(pdu, parts[i].fact);
+        if (name)
+            wmem_strbuf_append_printf(line, " %s", name);
+        else
+            wmem_strbuf_append_printf(line, "%s%" PRIu64, parts[i].label, pdu->facts->at[parts[i].fact].value);
+    }
+}
+
+/* The group: the metadata plane, or a partition's stream, topic and number where the body did not name them. */
+static void append_group(const iggy_pdu_t *pdu, wmem_strbuf_t *line)
+{
+    if (!iggy_has(pdu->facts, IGGY_FACT_GROUP))
+        return;
+    uint64_t group = pdu->facts->at[IGGY_FACT_GROUP].value;
+    if (group == IGGY_GROUP_METADATA)
+        wmem_strbuf_append(line, " metadata");
+    else if (iggy_group_is_partition(group) && !iggy_has(pdu->facts, IGGY_FACT_STREAM_ID))
+        wmem_strbuf_append_printf(line, " %u/%u partition %u", iggy_group_stream(group), iggy_group_topic(group),
+                                  iggy_group_partition(group));
+}
+
+static void replica_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+{
+    wmem_strbuf_append(line, val_to_str_const(pdu->command, iggy_command_vals, "unknown command"));
+    if (!try_val_to_str(pdu->command, iggy_command_vals))
+        wmem_strbuf_append_printf(line, " %u", pdu->command);
+    for (size_t i = 0; i < G_N_ELEMENTS(replica_parts); i++)
+        if (replica_parts[i].command == pdu->command)
+            append_parts(pdu, line, replica_parts[i].parts);
+    bool by_kind = pdu->command == IGGY_REPLICA_CHALLENGE;
+    const char *outcome = fact_name(pdu, by_kind ? IGGY_FACT_STATUS : IGGY_FACT_OUTCOME);
+    if (outcome)
+        wmem_strbuf_append_printf(line, ": %s", outcome);
+    if (pdu->operation)
+        wmem_strbuf_append_printf(line, " %s", iggy_operation_name(pdu->pinfo, pdu->operation));
+    append_group(pdu, line);
+    append_objects(pdu->facts, line);
+    append_numbers(pdu->facts, line);
+}
+
+void iggy_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+{
+    if (pdu->command == IGGY_REQUEST || pdu->command == IGGY_REPLY)
+        client_info(pdu, line);
+    else if (pdu->command == IGGY_EVICTION)
+        eviction_info(pdu, line);
+    else
+        replica_info(pdu, line);
+}

@@ -1,0 +1,648 @@
+/* packet-iggy-layout.c
+ * The interpreter of layouts: one function a kind of row, with a tree, for facts alone, or dry.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-layout.h"
+
+#include <string.h>
+
+#include <epan/prefs.h>
+
+#include "packet-iggy-fields.h"
+#include "packet-iggy-names.h"
+
+#define IGGY_ITEMS_LIMIT 450000u /* all levels of a frame; Wireshark gives up at 1,000,000 a packet, faked ones counted */
+
+static unsigned elements_limit = 20000;
+iggy_bool iggy_hide_secrets;
+
+static const char *const why_short = "the bytes end before it does";
+static const char *const why_cut = "the capture has no more bytes of this frame";
+
+void iggy_walk_init(iggy_walk_t *walk, iggy_pdu_t *pdu, iggy_walk_mode_t mode, uint8_t version, int end)
+{
+    memset(walk, 0, sizeof *walk);
+    int reported = (int)tvb_reported_length(pdu->tvb);
+    walk->pdu = pdu;
+    walk->tvb = pdu->tvb;
+    walk->mode = mode;
+    walk->version = version;
+    walk->end = end < reported ? end : reported;
+    walk->captured = (int)tvb_captured_length(pdu->tvb);
+    walk->facts = mode == IGGY_WALK_FIT ? NULL : pdu->facts;
+    walk->reg[IGGY_REG_OPERATION] = pdu->operation;
+}
+
+int iggy_walk_fail(iggy_walk_t *walk, const iggy_row_t *row, int offset, const char *why)
+{
+    if (!walk->failed) {
+        walk->failed = true;
+        walk->failed_at = offset;
+        walk->failed_row = row;
+        walk->failed_why = why;
+    }
+    return offset;
+}
+
+void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int offset, int length, const char *text)
+{
+    if (!walk->facts || fact == IGGY_FACT_NONE || fact >= IGGY_FACT_LIMIT)
+        return;
+    iggy_fact_value_t *at = &walk->facts->at[fact];
+    walk->facts->has[fact] = 1;
+    at->value = value;
+    at->offset = offset;
+    at->length = length;
+    at->text = text;
+}
+
+/* Whether `length` bytes from `offset` belong to the extent and are in the capture; else the walk fails. */
+static bool there(iggy_walk_t *walk, const iggy_row_t *row, int offset, uint64_t length)
+{
+    if (offset > walk->end || length > (uint64_t)(walk->end - offset)) {
+        iggy_walk_fail(walk, row, offset, why_short);
+        return false;
+    }
+    if ((uint64_t)offset + length > (uint64_t)walk->captured) {
+        iggy_walk_fail(walk, row, offset, why_cut);
+        return false;
+    }
+    return true;
+}
+
+bool iggy_walk_there(iggy_walk_t *walk, const iggy_row_t *row, int offset, uint64_t length)
+{
+    return there(walk, row, offset, length);
+}
+
+/* A number of 1 to 8 bytes, least significant first. */
+static uint64_t number_at(tvbuff_t *tvb, int offset, unsigned size)
+{
+    switch (size) {
+    case 1:
+        return tvb_get_uint8(tvb, offset);
+    case 2:
+        return tvb_get_letohs(tvb, offset);
+    case 4:
+        return tvb_get_letohl(tvb, offset);
+    case 8:
+        return tvb_get_letoh64(tvb, offset);
+    default: {
+        uint64_t value = 0;
+        for (unsigned i = size; i > 0; i--)
+            value = value << 8 | tvb_get_uint8(tvb, offset + (int)i - 1);
+        return value;
+    }
+    }
+}
+
+/* Counts an item of this frame; beyond the limit nothing more is shown. */
+static bool may_show(iggy_walk_t *walk)
+{
+    if (!iggy_walk_shows(walk))
+        return false;
+    if (++walk->items >= IGGY_ITEMS_LIMIT)
+        walk->silent = true;
+    return true;
+}
+
+/* ---- labels of elements ---- */
+
+static const char *number_name(int hf, uint64_t value)
+{
+    const header_field_info *info = proto_registrar_get_nth((unsigned)hf);
+    bool plain = info->strings && FIELD_DISPLAY(info->display) <= BASE_DEC_HEX && value <= UINT32_MAX &&
+                 !(info->display & (BASE_RANGE_STRING | BASE_EXT_STRING | BASE_VAL64_STRING | BASE_UNIT_STRING)) &&
+                 info->type != FT_BOOLEAN && info->type != FT_ABSOLUTE_TIME;
+    return plain ? try_val_to_str((uint32_t)value, (const value_string *)info->strings) : NULL;
+}
+
+/* Append "before value after" to the line of the enclosing element. */
+static void append_label(iggy_walk_t *walk, const iggy_row_t *row, const char *value)
+{
+    if (!row->label || !walk->element || !value)
+        return;
+    const char *bar = strchr(row->label, '|');
+    int before = bar ? (int)(bar - row->label) : (int)strlen(row->label);
+    proto_item_append_text(walk->element, "%.*s%s%s", before, row->label, value, bar ? bar + 1 : "");
+}
+
+static void append_number_label(iggy_walk_t *walk, const iggy_row_t *row, uint64_t value)
+{
+    if (!row->label || !walk->element)
+        return;
+    const char *name = number_name(*row->hf, value);
+    append_label(walk, row, name ? name : wmem_strdup_printf(walk->pdu->pinfo->pool, "%" PRIu64, value));
+}
+
+/* ---- rows of one value ---- */
+
+static const char *sentinel_text(const iggy_row_t *row, uint64_t value)
+{
+    for (const iggy_sentinel_t *s = row->sentinels; s && s->text; s++)
+        if (s->value == value)
+            return s->text;
+    return NULL;
+}
+
+static void note_secret(iggy_walk_t *walk, const iggy_row_t *row, proto_item *item)
+{
+    if (row->flags & IGGY_SECRET)
+        expert_add_info(walk->pdu->pinfo, item, &ei_iggy_secret);
+}
+
+/* A value that stands for something else is shown by its meaning, with the number kept for filters. */
+static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value,
+                          const char *text, enum ftenum type)
+{
+    if (type == FT_ABSOLUTE_TIME) {
+        nstime_t time = { (time_t)(value / 1000000), (int)(value % 1000000) * 1000 };
+        proto_tree_add_time_format_value(tree, *row->hf, walk->tvb, offset, row->size, &time, "%s", text);
+    } else if (type == FT_UINT64) {
+        proto_tree_add_uint64_format_value(tree, *row->hf, walk->tvb, offset, row->size, value, "%s (%" PRIu64 ")", text, value);
+    } else {
+        proto_tree_add_uint_format_value(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value, "%s (%" PRIu64 ")",
+                                         text, value);
+    }
+}
+
+static proto_item *show_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value)
+{
+    enum ftenum type = proto_registrar_get_nth((unsigned)*row->hf)->type;
+    const char *text = row->sentinels ? sentinel_text(row, value) : NULL;
+    if (text) {
+        show_sentinel(walk, row, tree, offset, value, text, type);
+        return NULL;
+    }
+    unsigned encoding = ENC_LITTLE_ENDIAN;
+    if (type == FT_ABSOLUTE_TIME)
+        encoding = ENC_TIME_USECS | ENC_LITTLE_ENDIAN;
+    else if (type == FT_GUID)
+        encoding = ENC_BIG_ENDIAN;
+    else if (type == FT_BYTES)
+        encoding = ENC_NA;
+    if (type == FT_BYTES && (row->flags & IGGY_SECRET) && iggy_hide_secrets) {
+        uint8_t *zeros = (uint8_t *)wmem_alloc0(walk->pdu->pinfo->pool, row->size);
+        proto_tree_add_bytes_format_value(tree, *row->hf, walk->tvb, offset, row->size, zeros, "[hidden]");
+        return NULL;
+    }
+    proto_item *item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, row->size, encoding);
+    if (type == FT_GUID && tvb_get_letoh64(walk->tvb, offset + 8) == 0)
+        proto_item_append_text(item, " (%" PRIu64 ")", tvb_get_letoh64(walk->tvb, offset));
+    note_secret(walk, row, item);
+    return item;
+}
+
+static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (!there(walk, row, offset, row->size))
+        return offset;
+    uint64_t value = 0;
+    if (row->put || row->fact || row->sentinels || row->label || (row->flags & IGGY_KNOWN))
+        value = number_at(walk->tvb, offset, row->size <= 8 ? row->size : 8);
+    bool unknown = (row->flags & IGGY_KNOWN) && !number_name(*row->hf, value);
+    if (unknown && walk->mode == IGGY_WALK_FIT)
+        return iggy_walk_fail(walk, row, offset, "a value that is not defined");
+    walk->reg[row->put] = value;
+    iggy_walk_note(walk, (iggy_fact_t)row->fact, value, offset, row->size, NULL);
+    if (may_show(walk)) {
+        proto_item *item = show_item(walk, row, tree, offset, value);
+        if (unknown)
+            expert_add_info(walk->pdu->pinfo, item, &ei_iggy_bad_kind);
+        append_number_label(walk, row, value);
+    }
+    return offset + row->size;
+}
+
+static bool all_zero(tvbuff_t *tvb, int offset, int length)
+{
+    const uint8_t *bytes = tvb_get_ptr(tvb, offset, length);
+    for (int i = 0; i < length; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+static int walk_reserved(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (!there(walk, row, offset, row->size))
+        return offset;
+    if (walk->mode == IGGY_WALK_FACTS || all_zero(walk->tvb, offset, row->size))
+        return offset + row->size;
+    bool enforced = (row->flags & IGGY_ENFORCED) != 0;
+    if (walk->mode == IGGY_WALK_FIT && enforced)
+        return iggy_walk_fail(walk, row, offset, "reserved bytes are not zero");
+    if (may_show(walk)) {
+        proto_item *item = proto_tree_add_item(tree, row->hf ? *row->hf : hf_iggy_reserved, walk->tvb, offset, row->size, ENC_NA);
+        expert_add_info(walk->pdu->pinfo, item, enforced ? &ei_iggy_reserved_enforced : &ei_iggy_reserved);
+    }
+    return offset + row->size;
+}
+
+/* ---- texts, bytes, identifiers ---- */
+
+static const char *text_at(iggy_walk_t *walk, int offset, int length)
+{
+    return (const char *)tvb_get_string_enc(walk->pdu->pinfo->pool, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
+}
+
+/* A text or byte string under `hf`; the value of a secret is replaced if the preference says so. */
+static void show_string(iggy_walk_t *walk, const iggy_row_t *row, int hf, proto_tree *tree, int offset, int length)
+{
+    bool text = proto_registrar_get_nth((unsigned)hf)->type == FT_STRING;
+    proto_item *item;
+    if ((row->flags & IGGY_SECRET) && iggy_hide_secrets) {
+        uint8_t *zeros = (uint8_t *)wmem_alloc0(walk->pdu->pinfo->pool, (size_t)length + 1);
+        item = text ? proto_tree_add_string(tree, hf, walk->tvb, offset, length, "[hidden]")
+                    : proto_tree_add_bytes_format_value(tree, hf, walk->tvb, offset, length, zeros, "[hidden]");
+    } else {
+        item = proto_tree_add_item(tree, hf, walk->tvb, offset, length, text ? ENC_UTF_8 | ENC_NA : ENC_NA);
+    }
+    note_secret(walk, row, item);
+    if (length == 0 && (row->flags & IGGY_NOT_EMPTY))
+        expert_add_info(walk->pdu->pinfo, item, &ei_iggy_empty_name);
+}
+
+static int walk_string(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (!there(walk, row, offset, row->size))
+        return offset;
+    uint64_t length = number_at(walk->tvb, offset, row->size);
+    int at = offset + row->size;
+    if (walk->mode == IGGY_WALK_FIT && length == 0 && (row->flags & IGGY_NOT_EMPTY))
+        return iggy_walk_fail(walk, row, offset, "an empty name");
+    if (may_show(walk))
+        proto_tree_add_item(tree, *row->hf_2, walk->tvb, offset, row->size, ENC_LITTLE_ENDIAN);
+    walk->reg[row->put] = length;
+    if (!there(walk, row, at, length))
+        return at;
+    int n = (int)length;
+    bool text = row->kind == IGGY_ROW_TEXT;
+    const char *value = text && walk->mode != IGGY_WALK_FIT && (row->fact || row->label) ? text_at(walk, at, n) : NULL;
+    iggy_walk_note(walk, (iggy_fact_t)row->fact, length, at, n, value);
+    if ((n || text) && may_show(walk)) {
+        show_string(walk, row, *row->hf, tree, at, n);
+        append_label(walk, row, value);
+    }
+    return at + n;
+}
+
+static int walk_bytes_left(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t length)
+{
+    if (!there(walk, row, offset, length))
+        return offset;
+    iggy_walk_note(walk, (iggy_fact_t)row->fact, length, offset, (int)length, NULL);
+    if (length && may_show(walk))
+        show_string(walk, row, *row->hf, tree, offset, (int)length);
+    return offset + (int)length;
+}
+
+static int walk_span(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    return walk_bytes_left(walk, row, tree, offset, walk->reg[row->count]);
+}
+
+static int walk_rest(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    int end = walk->end < walk->captured ? walk->end : walk->captured;
+    return walk_bytes_left(walk, row, tree, offset, offset < end ? (uint64_t)(end - offset) : 0);
+}
+
+/* The counterpart of an identifier, learnt from earlier frames, as a generated item. */
+static void show_learnt(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, int length, bool name_learnt)
+{
+    const iggy_fact_value_t *at = &walk->facts->at[row->fact + (name_learnt ? 1 : 0)];
+    proto_item *item;
+    if (name_learnt)
+        item = proto_tree_add_string(tree, *row->hf_2, walk->tvb, offset, length, at->text ? at->text : "");
+    else if (proto_registrar_get_nth((unsigned)*row->hf)->type == FT_UINT64)
+        item = proto_tree_add_uint64(tree, *row->hf, walk->tvb, offset, length, at->value);
+    else
+        item = proto_tree_add_uint(tree, *row->hf, walk->tvb, offset, length, (uint32_t)at->value);
+    proto_item_set_generated(item);
+}
+
+static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, int length, bool numeric)
+{
+    const char *text = NULL;
+    if (numeric) {
+        uint64_t id = number_at(walk->tvb, offset, 4);
+        iggy_walk_note(walk, (iggy_fact_t)row->fact, id, offset, 4, NULL);
+        if (row->fact)
+            walk->facts->has[row->fact + 1] = 0;
+        text = wmem_strdup_printf(walk->pdu->pinfo->pool, "%" PRIu64, id);
+    } else {
+        text = text_at(walk, offset, length);
+        if (row->fact) {
+            iggy_walk_note(walk, (iggy_fact_t)(row->fact + 1), (uint64_t)length, offset, length, text);
+            walk->facts->has[row->fact] = 0;
+        }
+    }
+    bool learnt = row->fact && iggy_names_complete(walk->pdu, walk->facts, (iggy_fact_t)row->fact);
+    if (!may_show(walk))
+        return;
+    proto_tree_add_item(tree, numeric ? *row->hf : *row->hf_2, walk->tvb, offset, length,
+                        numeric ? ENC_LITTLE_ENDIAN : ENC_UTF_8 | ENC_NA);
+    if (learnt)
+        show_learnt(walk, row, tree, offset, length, numeric);
+    append_label(walk, row, learnt && numeric ? walk->facts->at[row->fact + 1].text : text);
+}
+
+/* Identifier: kind, length, value (encodings.md 3). A wrong kind is shown as bytes: its length is known. */
+static int walk_ident(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (!there(walk, row, offset, 2))
+        return offset;
+    uint8_t kind = tvb_get_uint8(walk->tvb, offset);
+    uint8_t length = tvb_get_uint8(walk->tvb, offset + 1);
+    bool good = (kind == 1 && length == 4) || (kind == 2 && length > 0);
+    if (walk->mode == IGGY_WALK_FIT && !good)
+        return iggy_walk_fail(walk, row, offset, "no identifier");
+    proto_item *item = NULL;
+    if (may_show(walk)) {
+        item = proto_tree_add_item(tree, hf_iggy_identifier_kind, walk->tvb, offset, 1, ENC_LITTLE_ENDIAN);
+        proto_tree_add_item(tree, hf_iggy_identifier_length, walk->tvb, offset + 1, 1, ENC_LITTLE_ENDIAN);
+    }
+    if (!good && item)
+        expert_add_info(walk->pdu->pinfo, item, &ei_iggy_bad_kind);
+    if (!there(walk, row, offset + 2, length))
+        return offset + 2;
+    if (good && walk->mode != IGGY_WALK_FIT)
+        identifier_value(walk, row, tree, offset + 2, length, kind == 1);
+    else if (!good && length && iggy_walk_shows(walk))
+        proto_tree_add_item(tree, hf_iggy_undecoded, walk->tvb, offset + 2, length, ENC_NA);
+    return offset + 2 + length;
+}
+
+/* ---- containers ---- */
+
+static int walk_element(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    proto_item *outer = walk->element;
+    proto_item *item = NULL;
+    proto_tree *subtree = tree;
+    if (row->hf && may_show(walk)) {
+        item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, 0, ENC_NA);
+        subtree = proto_item_add_subtree(item, *row->ett);
+        walk->element = item;
+    }
+    int end = iggy_walk_rows(walk, row->rows, subtree, offset);
+    if (item && end > offset)
+        proto_item_set_len(item, end - offset);
+    if (row->done && walk->mode != IGGY_WALK_FIT && !walk->failed)
+        row->done(walk, item, offset, end);
+    walk->element = outer;
+    return end;
+}
+
+/* Facts of one element of a listing are its own: they start as those of the outer walk and are dropped after. */
+static int walk_scoped(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, iggy_facts_t *scratch)
+{
+    iggy_facts_t *outer = walk->facts;
+    if (scratch) {
+        *scratch = *outer;
+        walk->facts = scratch;
+    }
+    offset = walk_element(walk, row, tree, offset);
+    walk->facts = outer;
+    return offset;
+}
+
+static iggy_facts_t *scratch_for(iggy_walk_t *walk, const iggy_row_t *row)
+{
+    return (row->flags & IGGY_SCOPED) && walk->facts ? wmem_new(walk->pdu->pinfo->pool, iggy_facts_t) : NULL;
+}
+
+/* Beyond the limit of elements nothing is shown any more, but all is walked; `from` is where the rest begins. */
+static void count_element(iggy_walk_t *walk, int offset, int *from)
+{
+    if (iggy_walk_shows(walk) && ++walk->elements > elements_limit)
+        walk->silent = true;
+    if (walk->silent && *from < 0)
+        *from = offset;
+}
+
+static void show_unshown(iggy_walk_t *walk, proto_tree *tree, int from, int end, bool was_silent)
+{
+    if (from < 0 || was_silent || walk->mode != IGGY_WALK_SHOW || end <= from)
+        return;
+    proto_item *item = proto_tree_add_item(tree, hf_iggy_undecoded, walk->tvb, from, end - from, ENC_NA);
+    expert_add_info(walk->pdu->pinfo, item, &ei_iggy_items_limit);
+}
+
+/* The three loops are one: `count` elements, or until the extent ends, or while a register is not 0. */
+static int walk_elements(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t count)
+{
+    bool was_silent = walk->silent;
+    iggy_facts_t *scratch = scratch_for(walk, row);
+    int unshown = -1;
+    uint64_t n = 0;
+    while (!walk->failed) {
+        if (row->kind == IGGY_ROW_LIST ? n >= count : row->kind == IGGY_ROW_WHILE ? walk->reg[row->when] == 0 : offset >= walk->end)
+            break;
+        count_element(walk, offset, &unshown);
+        int next = walk_scoped(walk, row, tree, offset, scratch);
+        if (next <= offset && !walk->failed)
+            iggy_walk_fail(walk, row, offset, "an element of no bytes");
+        offset = next;
+        n++;
+    }
+    show_unshown(walk, tree, unshown, offset, was_silent);
+    if (row->fact)
+        iggy_walk_note(walk, (iggy_fact_t)row->fact, n, -1, 0, NULL);
+    return offset;
+}
+
+/* A count is bounded by the bytes left before anything is read. */
+static int walk_list(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    uint64_t count = walk->reg[row->count];
+    uint64_t least = row->min ? row->min : 1;
+    uint64_t fits = offset < walk->end ? (uint64_t)(walk->end - offset) / least : 0;
+    if (count <= fits)
+        return walk_elements(walk, row, tree, offset, count);
+    if (walk->mode == IGGY_WALK_FIT)
+        return iggy_walk_fail(walk, row, offset, "more elements than bytes");
+    offset = walk_elements(walk, row, tree, offset, fits);
+    return iggy_walk_fail(walk, row, offset, "the count says more elements than there are bytes");
+}
+
+static int walk_loop(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    return walk_elements(walk, row, tree, offset, 0);
+}
+
+static int walk_inline(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    return walk_element(walk, row, tree, offset);
+}
+
+/* What did not fit, as bytes, with a warning that names the field and the place. */
+static void show_misfit(iggy_walk_t *walk, proto_tree *tree, int end)
+{
+    const iggy_row_t *row = walk->failed_row;
+    const int *hf = row ? (row->kind == IGGY_ROW_IDENT || row->hf ? row->hf : row->hf_2) : NULL;
+    int at = walk->failed_at;
+    const char *why = walk->failed_why ? walk->failed_why : "it does not fit";
+    if (end > walk->captured)
+        end = walk->captured;
+    proto_item *item = tree;
+    if (end > at)
+        item = proto_tree_add_item(tree, hf_iggy_undecoded, walk->tvb, at, end - at, ENC_NA);
+    expert_add_info_format(walk->pdu->pinfo, item, why == why_cut ? &ei_iggy_cut : &ei_iggy_layout, "%s at offset %d: %s",
+                           hf ? proto_registrar_get_nth((unsigned)*hf)->abbrev : "layout", at, why);
+}
+
+static void show_extra(iggy_walk_t *walk, proto_tree *tree, int offset, int end)
+{
+    if (end > walk->captured)
+        end = walk->captured;
+    if (end <= offset)
+        return;
+    proto_item *item = proto_tree_add_item(tree, hf_iggy_extra, walk->tvb, offset, end - offset, ENC_NA);
+    expert_add_info(walk->pdu->pinfo, item, &ei_iggy_extra);
+}
+
+/* After the rows of an extent: one rule for all. Dry, a misfit or bytes left are no fit; else the extent's end is trusted. */
+static void close_extent(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (walk->mode == IGGY_WALK_FIT) {
+        if (!walk->failed && offset != walk->end)
+            iggy_walk_fail(walk, row, offset, "bytes are left over");
+        return;
+    }
+    if (walk->failed && walk->failed_why == why_cut)
+        return;
+    if (walk->failed) {
+        if (iggy_walk_shows(walk))
+            show_misfit(walk, tree, walk->end);
+        walk->failed = false;
+    } else if (iggy_walk_shows(walk)) {
+        show_extra(walk, tree, offset, walk->end);
+    }
+}
+
+/* Content that may legally be anything: does it fit the rows? */
+static bool soft_fits(iggy_walk_t *walk, const iggy_row_t *row, int offset, int end)
+{
+    iggy_walk_t dry = *walk;
+    dry.mode = IGGY_WALK_FIT;
+    dry.facts = NULL;
+    dry.end = end;
+    int after = iggy_walk_rows(&dry, row->rows, NULL, offset);
+    return !dry.failed && after == end;
+}
+
+static int walk_within(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t length)
+{
+    if (offset > walk->end || length > (uint64_t)(walk->end - offset))
+        return iggy_walk_fail(walk, row, offset, why_short);
+    int outer_end = walk->end;
+    proto_item *outer_element = walk->element;
+    int end = offset + (int)length;
+    if (length && (row->flags & IGGY_SOFT) && !soft_fits(walk, row, offset, end)) {
+        if (end > walk->captured)
+            return iggy_walk_fail(walk, row, offset, why_cut);
+        if (may_show(walk) && row->hf_2)
+            proto_tree_add_item(tree, *row->hf_2, walk->tvb, offset, (int)length, ENC_NA);
+        return end;
+    }
+    proto_item *item = NULL;
+    proto_tree *subtree = tree;
+    if (row->hf && length && may_show(walk)) {
+        item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, end > walk->captured ? 0 : (int)length, ENC_NA);
+        subtree = proto_item_add_subtree(item, *row->ett);
+        walk->element = item;
+    }
+    walk->end = end;
+    close_extent(walk, row, subtree, iggy_walk_rows(walk, row->rows, subtree, offset));
+    if (row->done && walk->mode != IGGY_WALK_FIT && !walk->failed)
+        row->done(walk, item, offset, end);
+    walk->end = outer_end;
+    walk->element = outer_element;
+    return walk->failed ? walk->failed_at : end;
+}
+
+static int walk_block(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (!there(walk, row, offset, row->size))
+        return offset;
+    uint64_t length = number_at(walk->tvb, offset, row->size);
+    walk->reg[row->put] = length;
+    if (row->hf_2 && may_show(walk))
+        proto_tree_add_item(tree, *row->hf_2, walk->tvb, offset, row->size, ENC_LITTLE_ENDIAN);
+    return walk_within(walk, row, tree, offset + row->size, length);
+}
+
+static int walk_extent(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    return walk_within(walk, row, tree, offset, walk->reg[row->count]);
+}
+
+static int walk_call(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    return row->call(walk, row, tree, offset);
+}
+
+/* ---- the walk ---- */
+
+static bool row_holds(const iggy_walk_t *walk, const iggy_row_t *row, int offset)
+{
+    if (walk->version < row->since || (row->until && walk->version > row->until))
+        return false;
+    if ((row->flags & IGGY_IF_LEFT) && offset >= walk->end)
+        return false;
+    if (row->when && row->kind != IGGY_ROW_WHILE)
+        return (walk->reg[row->when] == row->is) != ((row->flags & IGGY_NOT) != 0);
+    return true;
+}
+
+int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, int offset)
+{
+    static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *, int) = {
+        [IGGY_ROW_ITEM] = walk_item,     [IGGY_ROW_RESERVED] = walk_reserved, [IGGY_ROW_TEXT] = walk_string,
+        [IGGY_ROW_BYTES] = walk_string,  [IGGY_ROW_SPAN] = walk_span,         [IGGY_ROW_REST] = walk_rest,
+        [IGGY_ROW_IDENT] = walk_ident,   [IGGY_ROW_ROWS] = walk_inline,       [IGGY_ROW_LIST] = walk_list,
+        [IGGY_ROW_REPEAT] = walk_loop,   [IGGY_ROW_WHILE] = walk_loop,        [IGGY_ROW_BLOCK] = walk_block,
+        [IGGY_ROW_EXTENT] = walk_extent, [IGGY_ROW_CALL] = walk_call,
+    };
+    for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END && !walk->failed; row++)
+        if (row_holds(walk, row, offset))
+            offset = walk_kind[row->kind](walk, row, tree, offset);
+    return offset;
+}
+
+bool iggy_layout_fits(iggy_pdu_t *pdu, const iggy_row_t *rows, uint8_t version, int offset, int end)
+{
+    iggy_walk_t walk;
+    iggy_walk_init(&walk, pdu, IGGY_WALK_FIT, version, end);
+    if (walk.end < end || walk.captured < end)
+        return false;
+    int after = iggy_walk_rows(&walk, rows, NULL, offset);
+    return !walk.failed && after == end;
+}
+
+void iggy_walk_close(iggy_walk_t *walk, proto_tree *tree, int offset)
+{
+    if (walk->mode != IGGY_WALK_SHOW)
+        return;
+    if (walk->failed)
+        show_misfit(walk, tree, walk->end);
+    else
+        show_extra(walk, tree, offset, walk->end);
+}
+
+void iggy_register_layout(int proto _U_)
+{
+    prefs_register_bool_preference(iggy_preferences, "hide_secrets", "Hide secrets",
+                                   "Replace passwords, tokens, keys and bind secrets in the tree and the columns by a "
+                                   "placeholder. The bytes pane shows them all the same.",
+                                   &iggy_hide_secrets);
+    prefs_register_uint_preference(iggy_preferences, "elements_limit", "Most elements of a frame to show",
+                                   "Messages and list elements of one frame beyond this number are shown as bytes.", 10,
+                                   &elements_limit);
+}

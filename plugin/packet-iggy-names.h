@@ -1,0 +1,51 @@
+/* packet-iggy-names.h
+ * Names and ids of streams, topics, consumer groups and users, learnt from earlier frames, as of a frame.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_NAMES_H
+#define PACKET_IGGY_NAMES_H
+
+#include "packet-iggy.h"
+
+typedef enum { IGGY_NAME_STREAM, IGGY_NAME_TOPIC, IGGY_NAME_CONSUMER_GROUP, IGGY_NAME_USER } iggy_name_kind_t;
+
+/* Whose name: parents 0 where there are none. */
+typedef struct {
+    uint8_t  kind;
+    uint32_t stream, topic; /* ids of the parents */
+    uint32_t id;
+} iggy_name_key_t;
+
+/** Learn (first pass only; later passes do nothing) that from this frame on the thing has this name; NULL: it is gone. */
+void iggy_names_learn(iggy_pdu_t *pdu, const iggy_name_key_t *key, const char *name);
+
+/** The name as of this frame, NULL if not known. File scope. */
+const char *iggy_names_name(iggy_pdu_t *pdu, const iggy_name_key_t *key);
+
+/** The id that had this name as of this frame; false if not known. `key->id` is filled. */
+bool iggy_names_id(iggy_pdu_t *pdu, iggy_name_key_t *key, const char *name);
+
+/**
+ * Complete a fact pair: X_ID known and X_NAME not, or the other way round. Parents are taken from the facts (stream, topic).
+ * Learnt facts get has = 2. `id_fact` is IGGY_FACT_STREAM_ID, _TOPIC_ID, _CONSUMER_GROUP_ID or _USER_ID; others do nothing.
+ * @return true if something was added
+ */
+bool iggy_names_complete(iggy_pdu_t *pdu, iggy_facts_t *facts, iggy_fact_t id_fact);
+
+/* End steps for rows (.done): learn id and name from the facts just noted, parents from facts or the matched request. */
+struct iggy_walk;
+void iggy_learn_stream(struct iggy_walk *walk, proto_item *item, int start, int end);
+void iggy_learn_topic(struct iggy_walk *walk, proto_item *item, int start, int end);
+void iggy_learn_consumer_group(struct iggy_walk *walk, proto_item *item, int start, int end);
+void iggy_learn_user(struct iggy_walk *walk, proto_item *item, int start, int end);
+
+/** After a matched successful reply: follow renames and deletes (requests 130, 134, 140, 143, 129, 133, 142, 150). First pass. */
+void iggy_names_follow(iggy_pdu_t *pdu);
+
+void iggy_register_names(int proto);
+
+#endif

@@ -1,0 +1,264 @@
+/* packet-iggy-pdu.c
+ * One frame: its header, its place in the conversation, its body, its line in the columns, its facts for the taps.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-pdu.h"
+
+#include <epan/tap.h>
+
+#include "packet-iggy-batch.h"
+#include "packet-iggy-commands.h"
+#include "packet-iggy-conversation.h"
+#include "packet-iggy-fields.h"
+#include "packet-iggy-headers.h"
+#include "packet-iggy-info.h"
+#include "packet-iggy-options.h"
+#include "packet-iggy-replica.h"
+#include "packet-iggy-values.h"
+#include "packet-iggy-wanted.h"
+
+int iggy_tap;
+
+static int hf_iggy_header = IGGY_UNREGISTERED;
+static int hf_iggy_body = IGGY_UNREGISTERED;
+static int hf_iggy_opaque = IGGY_UNREGISTERED;
+static int ett_iggy = IGGY_UNREGISTERED;
+static int ett_iggy_header = IGGY_UNREGISTERED;
+static int ett_iggy_body = IGGY_UNREGISTERED;
+static expert_field ei_iggy_unknown_command = EI_INIT;
+static expert_field ei_iggy_unknown_code = EI_INIT;
+static expert_field ei_iggy_unknown_operation = EI_INIT;
+
+/* Fields of the rooms of bodies: their numbers are one range, since they are registered in a row. */
+static int first_body_field, last_body_field;
+
+bool iggy_body_wanted(proto_tree *tree) { return iggy_range_wanted(tree, first_body_field, last_body_field); }
+
+/* ---- the header ---- */
+
+/* Facts of the header, dry: `command`, `operation`, `request` and `code` stand at the same place in all versions. */
+static void read_header(iggy_pdu_t *pdu)
+{
+    iggy_walk_t walk;
+    iggy_walk_init(&walk, pdu, IGGY_WALK_FACTS, IGGY_0_12_2, (int)IGGY_HEADER_SIZE);
+    iggy_walk_rows(&walk, iggy_header_rows(pdu->command), NULL, 0);
+    pdu->operation = (uint8_t)iggy_fact(pdu->facts, IGGY_FACT_OPERATION, 0);
+    pdu->response = pdu->command == IGGY_REPLY || pdu->command == IGGY_EVICTION;
+}
+
+static void show_unknown(iggy_pdu_t *pdu)
+{
+    if (!try_val_to_str(pdu->command, iggy_command_vals))
+        expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_unknown_command, "Unknown command %u", pdu->command);
+    if (iggy_has(pdu->facts, IGGY_FACT_OPERATION) && !iggy_operation(pdu->operation))
+        expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_unknown_operation, "Unknown operation %u", pdu->operation);
+    else if (pdu->command == IGGY_REQUEST && pdu->operation == IGGY_OP_NON_REPLICATED && !iggy_command(pdu->code))
+        expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_unknown_code, "Unknown command code %u", pdu->code);
+}
+
+static void show_header(iggy_pdu_t *pdu)
+{
+    unsigned there = MIN(IGGY_HEADER_SIZE, tvb_reported_length(pdu->tvb));
+    int shown = (int)MIN(there, tvb_captured_length(pdu->tvb));
+    proto_item *item = proto_tree_add_item(pdu->tree, hf_iggy_header, pdu->tvb, 0, shown, ENC_NA);
+    proto_tree *tree = proto_item_add_subtree(item, ett_iggy_header);
+    iggy_walk_t walk;
+    iggy_walk_init(&walk, pdu, IGGY_WALK_SHOW, pdu->version, (int)IGGY_HEADER_SIZE);
+    int after = iggy_walk_rows(&walk, iggy_header_rows(pdu->command), tree, 0);
+    iggy_walk_close(&walk, tree, after);
+    show_unknown(pdu);
+    iggy_check_header(pdu, tree);
+}
+
+/* ---- the body ---- */
+
+bool iggy_result_framed(const iggy_pdu_t *pdu)
+{
+    const iggy_operation_t *operation = iggy_operation(pdu->operation);
+    return pdu->command == IGGY_REPLY && operation && (operation->flags & IGGY_RESULT_FRAMED) &&
+           !iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0) &&
+           (pdu->operation != IGGY_OP_REGISTER || pdu->size > IGGY_HEADER_SIZE);
+}
+
+/* The client command of a request or reply: by code, else by the operation or the one that it was renamed from. */
+static const iggy_command_t *client_command(const iggy_pdu_t *pdu)
+{
+    if (pdu->code)
+        return iggy_command(pdu->code);
+    if (pdu->operation == IGGY_OP_REGISTER)
+        return iggy_command(40);
+    const iggy_operation_t *operation = iggy_operation(pdu->operation);
+    return operation ? iggy_command_of_operation(operation->request) : NULL;
+}
+
+const iggy_row_t *iggy_body_rows(const iggy_pdu_t *pdu)
+{
+    if (pdu->command != IGGY_REQUEST && pdu->command != IGGY_REPLY)
+        return iggy_replica_rows(pdu);
+    const iggy_command_t *command = client_command(pdu);
+    if (!command)
+        return NULL;
+    return pdu->response ? command->reply : command->request;
+}
+
+/* A reply's result section, then rows; after a rejection or a status nothing follows. */
+static int walk_payload(iggy_pdu_t *pdu, iggy_walk_t *walk, proto_tree *tree)
+{
+    int offset = (int)IGGY_HEADER_SIZE;
+    if (iggy_result_framed(pdu)) {
+        offset = iggy_walk_rows(walk, iggy_rows_result_section, tree, offset);
+        if (walk->failed || iggy_fact(pdu->facts, IGGY_FACT_RESULT, 0))
+            return offset;
+    }
+    if (offset >= walk->end && pdu->response)
+        return offset;
+    const iggy_row_t *rows = iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0) && pdu->response ? iggy_rows_none : iggy_body_rows(pdu);
+    static const iggy_row_t opaque[] = { IGGY_REST(hf_iggy_opaque), IGGY_ROWS_END };
+    return iggy_walk_rows(walk, rows ? rows : opaque, tree, offset);
+}
+
+static void walk_body(iggy_pdu_t *pdu, iggy_walk_mode_t mode, proto_tree *tree)
+{
+    iggy_walk_t walk;
+    iggy_walk_init(&walk, pdu, mode, pdu->version, (int)MIN(pdu->size, tvb_reported_length(pdu->tvb)));
+    int after = walk_payload(pdu, &walk, tree);
+    iggy_walk_close(&walk, tree, after);
+}
+
+static void show_body(iggy_pdu_t *pdu)
+{
+    unsigned length = tvb_captured_length(pdu->tvb);
+    proto_tree *tree = pdu->tree;
+    if (length > IGGY_HEADER_SIZE) {
+        proto_item *item = proto_tree_add_item(pdu->tree, hf_iggy_body, pdu->tvb, (int)IGGY_HEADER_SIZE,
+                                               (int)(length - IGGY_HEADER_SIZE), ENC_NA);
+        tree = proto_item_add_subtree(item, ett_iggy_body);
+    }
+    walk_body(pdu, IGGY_WALK_SHOW, tree);
+}
+
+/* Walk the body once: with the tree if it is looked at, else for facts if Info, names or a tap need them. */
+static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
+{
+    if (tvb_reported_length(pdu->tvb) < pdu->size || pdu->size < IGGY_HEADER_SIZE)
+        return;
+    if (iggy_body_wanted(pdu->tree)) {
+        show_body(pdu);
+        return;
+    }
+    const iggy_command_t *command = pdu->response && first_pass ? client_command(pdu) : NULL;
+    if (col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) ||
+        (command && (command->flags & IGGY_LEARN)) || (first_pass && pdu->command == IGGY_REQUEST))
+        walk_body(pdu, IGGY_WALK_FACTS, NULL);
+}
+
+/* ---- columns ---- */
+
+/* Several frames of a packet stand one after the other; the fence keeps what an earlier one wrote. */
+static void fill_columns(iggy_pdu_t *pdu)
+{
+    column_info *columns = pdu->pinfo->cinfo;
+    bool info = col_get_writable(columns, COL_INFO) != 0;
+    if (!info && !proto_item_is_visible(pdu->item))
+        return;
+    wmem_strbuf_t *line = wmem_strbuf_new(pdu->pinfo->pool, "");
+    iggy_info(pdu, line);
+    if (info) {
+        col_set_str(columns, COL_PROTOCOL, "Iggy");
+        col_clear(columns, COL_INFO);
+        col_append_sep_str(columns, COL_INFO, " | ", wmem_strbuf_get_str(line));
+        col_set_fence(columns, COL_INFO);
+    }
+    proto_item_append_text(pdu->item, ", %s", wmem_strbuf_get_str(line));
+}
+
+/* ---- the frame ---- */
+
+static void open_tree(iggy_pdu_t *pdu, proto_tree *tree)
+{
+    int length = (int)tvb_captured_length(pdu->tvb);
+    pdu->item = proto_tree_add_item(tree, proto_iggy, pdu->tvb, 0, length, ENC_NA);
+    pdu->tree = proto_item_add_subtree(pdu->item, ett_iggy);
+}
+
+void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
+{
+    iggy_pdu_t *pdu = wmem_new0(pinfo->pool, iggy_pdu_t);
+    pdu->facts = wmem_new0(pinfo->pool, iggy_facts_t);
+    pdu->pinfo = pinfo;
+    pdu->tvb = tvb;
+    pdu->place = place;
+    if (tvb_captured_length(tvb) > IGGY_COMMAND_OFFSET) {
+        pdu->size = tvb_get_letohl(tvb, IGGY_SIZE_OFFSET);
+        pdu->command = tvb_get_uint8(tvb, IGGY_COMMAND_OFFSET);
+    }
+    read_header(pdu);
+    iggy_conversation_frame(pdu);
+    bool looked_at = tree && (proto_field_is_referenced(tree, proto_iggy) || iggy_experts_wanted());
+    if (looked_at) {
+        open_tree(pdu, tree);
+        show_header(pdu);
+        iggy_conversation_show(pdu, pdu->tree);
+    }
+    dissect_body(pdu, !PINFO_FD_VISITED(pinfo));
+    iggy_conversation_after_body(pdu);
+    fill_columns(pdu);
+    tap_queue_packet(iggy_tap, pinfo, pdu);
+}
+
+/* ---- registration ---- */
+
+/* The highest field number of the protocol so far: fields are numbered in the order of their registration. */
+static int last_field(int proto)
+{
+    void *cookie = NULL;
+    int last = 0;
+    for (header_field_info *f = proto_get_first_protocol_field(proto, &cookie); f;
+         f = proto_get_next_protocol_field(proto, &cookie))
+        if (f->id > last)
+            last = f->id;
+    return last;
+}
+
+void iggy_register_bodies(int proto)
+{
+    first_body_field = last_field(proto) + 1;
+    iggy_register_fields(proto);
+    iggy_register_options(proto);
+    iggy_register_commands_system(proto);
+    iggy_register_commands_changes(proto);
+    iggy_register_commands_users(proto);
+    iggy_register_commands_messages(proto);
+    iggy_register_commands_streams(proto);
+    iggy_register_commands_groups(proto);
+    iggy_register_batch(proto);
+    iggy_register_replica(proto);
+    last_body_field = last_field(proto);
+}
+
+void iggy_register_pdu(int proto)
+{
+    static hf_register_info hf[] = {
+        { &hf_iggy_header, { "Header", "iggy.header", FT_NONE, BASE_NONE, NULL, 0, "The 256 bytes that every frame begins with",
+                             HFILL } },
+        { &hf_iggy_body, { "Body", "iggy.body", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL } },
+        { &hf_iggy_opaque, { "Opaque", "iggy.opaque", FT_BYTES, BASE_NONE, NULL, 0,
+                             "Bytes whose layout is not known: the command is unknown, or the request is not in the capture",
+                             HFILL } },
+    };
+    static int *ett[] = { &ett_iggy, &ett_iggy_header, &ett_iggy_body };
+    static ei_register_info ei[] = {
+        { &ei_iggy_unknown_command, { "iggy.expert.unknown_command", PI_UNDECODED, PI_NOTE, "Unknown command", EXPFILL } },
+        { &ei_iggy_unknown_code, { "iggy.expert.unknown_code", PI_UNDECODED, PI_NOTE, "Unknown command code", EXPFILL } },
+        { &ei_iggy_unknown_operation,
+          { "iggy.expert.unknown_operation", PI_UNDECODED, PI_NOTE, "Unknown operation", EXPFILL } },
+    };
+    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
+    iggy_tap = register_tap("iggy");
+}

@@ -1,0 +1,42 @@
+/* packet-iggy-wanted.c
+ * Who looks? A filter hands a dissector a faked tree in which only the fields that it names count.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-wanted.h"
+
+#include <epan/tap.h>
+
+/* Both are registered after the dissectors, so asked for late. */
+bool iggy_experts_wanted(void)
+{
+    static int proto, tap;
+    if (!tap) {
+        proto = proto_get_id_by_filter_name("_ws.expert");
+        tap = find_tap_id("expert");
+    }
+    return have_tap_listener(tap) || (proto > 0 && proto_registrar_get_nth((unsigned)proto)->ref_type != HF_REF_TYPE_NONE);
+}
+
+bool iggy_wanted(proto_tree *tree, const int *const *fields, unsigned count)
+{
+    if (!tree)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (proto_field_is_referenced(tree, *fields[i]))
+            return true;
+    return iggy_experts_wanted();
+}
+
+bool iggy_range_wanted(proto_tree *tree, int first, int last)
+{
+    if (!tree)
+        return false;
+    for (int hf = first; hf <= last; hf++)
+        if (proto_field_is_referenced(tree, hf))
+            return true;
+    return iggy_experts_wanted();
+}

@@ -1,0 +1,46 @@
+/* packet-iggy.c
+ * Apache Iggy, a message streaming server: registration of the protocol, its preferences, and the hand-off to its carriers.
+ *
+ * Every frame has a 256-byte little-endian header; two planes share it: clients and servers, and servers of a cluster.
+ * https://iggy.apache.org/docs/binary-protocol/
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy.h"
+
+#include <epan/prefs.h>
+
+#include "packet-iggy-checksum.h"
+#include "packet-iggy-commands.h"
+#include "packet-iggy-conversation.h"
+#include "packet-iggy-framing.h"
+#include "packet-iggy-headers.h"
+#include "packet-iggy-layout.h"
+#include "packet-iggy-names.h"
+#include "packet-iggy-pdu.h"
+
+int       proto_iggy = IGGY_UNREGISTERED;
+module_t *iggy_preferences;
+
+void proto_register_iggy(void)
+{
+    iggy_commands_init();
+    proto_iggy = proto_register_protocol("Apache Iggy", "Iggy", "iggy");
+    iggy_preferences = prefs_register_protocol(proto_iggy, NULL);
+    iggy_register_framing(proto_iggy, iggy_preferences);
+    iggy_register_pdu(proto_iggy);
+    iggy_register_headers(proto_iggy);
+    iggy_register_checksum(proto_iggy);
+    iggy_register_conversation(proto_iggy);
+    iggy_register_names(proto_iggy);
+    iggy_register_layout(proto_iggy);
+    iggy_register_bodies(proto_iggy);
+}
+
+void proto_reg_handoff_iggy(void)
+{
+    iggy_handoff_framing();
+}

@@ -163,7 +163,8 @@ static void fill_columns(iggy_pdu_t *pdu)
 {
     column_info *columns = pdu->pinfo->cinfo;
     bool info = col_get_writable(columns, COL_INFO) != 0;
-    if (!info && !proto_item_is_visible(pdu->item))
+    bool visible = pdu->tree && PTREE_DATA(pdu->tree)->visible;
+    if (!info && !visible)
         return;
     wmem_strbuf_t *line = wmem_strbuf_new(pdu->pinfo->pool, "");
     iggy_info(pdu, line);

@@ -11,7 +11,8 @@ Where the plugin comes from (the first that is set):
     IGGY_PLUGIN=FILE    this iggy.so
     IGGY_BUILD_DIR=DIR  the iggy.so below this build folder
 
-IGGY_TSHARK=FILE uses another tshark than the one on the PATH.
+IGGY_TSHARK=FILE uses another tshark than the one on the PATH. IGGY_PRELOAD=FILE is preloaded into it (the runtime of a
+sanitizer).
 
 Wireshark reads no plugins from WIRESHARK_PLUGIN_DIR as root; there tshark runs as an unprivileged user, on copies of the
 captures that this user may read.
@@ -86,6 +87,8 @@ class Tshark:
 
     def _command(self, arguments):
         command = [str(self.program)] + [str(argument) for argument in arguments]
+        if os.environ.get("IGGY_PRELOAD"):
+            command = ["env", "LD_PRELOAD=" + os.environ["IGGY_PRELOAD"]] + command
         if self.root:
             command = ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups"] + command
         return command

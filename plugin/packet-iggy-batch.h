@@ -14,6 +14,11 @@
 extern const iggy_row_t iggy_rows_batch[];   /* exactly one record, to the end of the extent */
 extern const iggy_row_t iggy_rows_records[]; /* any number, back to back, to the end of the extent */
 
+/*
+ * While iggy_export_wanted(), each message walked (FACTS or SHOW) is handed to iggy_export_message() (packet-iggy-export.h), its
+ * payload decrypted by iggy_decrypt() (packet-iggy-decrypt.h) where a key fits.
+ */
+
 void iggy_register_batch(int proto);
 
 #endif

@@ -191,6 +191,7 @@ typedef struct iggy_pdu {
     struct iggy_frame    *frame;    /* record of this frame; same in all passes */
     struct iggy_exchange *exchange; /* request and reply, may be NULL */
     iggy_facts_t *facts;   /* packet scope; handed to the taps */
+    struct iggy_messages *messages; /* handed to the tap of exports; NULL: none yet (packet-iggy-export.h) */
 } iggy_pdu_t;
 
 extern int proto_iggy;

@@ -15,7 +15,8 @@
 #include <xxhash.h>
 
 #include <epan/prefs.h>
-#include <epan/tap.h>
+
+#include "packet-iggy-wanted.h"
 
 static int hf_iggy_checksum = IGGY_UNREGISTERED;
 static int hf_iggy_checksum_status = IGGY_UNREGISTERED;
@@ -86,22 +87,11 @@ iggy_checksum_t iggy_checksum_not_present(void)
     return sum;
 }
 
-/* Whether expert items are listened to or filtered for. Both are registered after the dissectors, so asked for late. */
-static bool experts_wanted(void)
-{
-    static int proto, tap;
-    if (!tap) {
-        proto = proto_get_id_by_filter_name("_ws.expert");
-        tap = find_tap_id("expert");
-    }
-    return have_tap_listener(tap) || (proto > 0 && proto_registrar_get_nth((unsigned)proto)->ref_type != HF_REF_TYPE_NONE);
-}
-
 bool iggy_checksum_wanted(proto_tree *tree, const iggy_checksum_fields_t *fields)
 {
     if (!verify_checksums)
         return false;
-    return experts_wanted() || (tree && (proto_field_is_referenced(tree, *fields->hf_status) ||
+    return iggy_experts_wanted() || (tree && (proto_field_is_referenced(tree, *fields->hf_status) ||
                                          proto_field_is_referenced(tree, fields->ei_bad->hf)));
 }
 

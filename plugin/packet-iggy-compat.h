@@ -14,6 +14,8 @@
 
 #include <ws_version.h>
 #include <epan/packet.h>
+#include <epan/tfs.h>
+#include <epan/unit_strings.h>
 
 #define IGGY_WS_AT_LEAST(major, minor) \
     (WIRESHARK_VERSION_MAJOR > (major) || \

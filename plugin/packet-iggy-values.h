@@ -12,7 +12,7 @@
 
 #include "packet-iggy-compat.h"
 
-#include <epan/value_string.h>
+#include <epan/packet.h>
 
 extern const value_string iggy_command_vals[];
 extern const value_string iggy_reason_vals[];

@@ -103,7 +103,7 @@ for version in "${versions[@]}"; do
         *) outcome="FAILED (this is not $version)" status=1 ;;
     esac
     tests=$(sed -n 's/^\([0-9]*% tests passed.*\)/\1/p' "$log" | tail -n 1)
-    pytest=$(sed -n 's/^[0-9]*: *=* *\([0-9].* in [0-9.]*s.*[^ =]\) *=*$/\1/p' "$log" | tail -n 1)
+    pytest=$(sed -n 's/^[0-9]*: *=* *\([0-9].* in [0-9.]*s[^=]*\) *=*$/\1/p' "$log" | tail -n 1)
     summary+=("Wireshark ${found:-?} (Debian $suite): $outcome; ctest: ${tests:-none}; pytest: ${pytest:-none}")
     rm -f "$log"
 done

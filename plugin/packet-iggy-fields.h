@@ -27,7 +27,9 @@ extern int hf_iggy_identifier_kind, hf_iggy_identifier_length;
 extern int hf_iggy_stream_new_name, hf_iggy_stream_new_name_length;
 extern int hf_iggy_topic_new_name, hf_iggy_topic_new_name_length;
 extern int hf_iggy_user_new_name, hf_iggy_user_new_name_length;
-extern int hf_iggy_present;                /* presence byte of an optional value: 0 absent, 1 present */
+/* presence bytes of what an update may leave out: 0 absent, 1 present */
+extern int hf_iggy_has_new_name, hf_iggy_has_user_status, hf_iggy_has_permissions;
+extern int hf_iggy_ack;
 extern int hf_iggy_unused;                 /* bytes that mean nothing where they stand: the value of what is absent */
 /* node ids of a partition's members (u8 each), and how many there are */
 extern int hf_iggy_partition_member, hf_iggy_partition_members_count;
@@ -48,7 +50,7 @@ extern int hf_iggy_consensus_group;        /* u64: group, namespace */
 extern int hf_iggy_nonce, hf_iggy_acting_user, hf_iggy_replica;
 extern int hf_iggy_context_partition_incarnation, hf_iggy_context_owner_generation, hf_iggy_context_minimum_metadata_op;
 extern int hf_iggy_metadata_watermark, hf_iggy_namespace_revision, hf_iggy_created_revision;
-extern int hf_iggy_status_user;            /* 1 active, 2 inactive */
+extern int hf_iggy_user_status;            /* 1 active, 2 inactive */
 extern int hf_iggy_error;                  /* an error code that is not 0, wherever it stands */
 extern int hf_iggy_extra, hf_iggy_undecoded, hf_iggy_reserved;
 
@@ -80,8 +82,9 @@ extern const iggy_row_t iggy_rows_version_info[];   /* encodings.md 14 */
 extern const iggy_row_t iggy_rows_context[];        /* encodings.md 12.1, 24 bytes */
 extern const iggy_row_t iggy_rows_session_identity[]; /* encodings.md 12.3, 32 bytes */
 extern const iggy_row_t iggy_rows_owner[];          /* encodings.md 12.2, 32 bytes */
-extern const iggy_row_t iggy_rows_presence[];       /* presence byte into IGGY_REG_HAS */
 extern const iggy_row_t iggy_rows_permissions_block[]; /* u32 length, permissions: a subtree */
+extern const iggy_row_t iggy_rows_node[];           /* cluster node (commands.md 3.11), in -commands-system.c */
+extern const iggy_row_t iggy_rows_one_node[];       /* the same in a subtree of its own */
 
 extern const iggy_sentinel_t iggy_never_0[];        /* 0: never */
 extern const iggy_sentinel_t iggy_expiry_sentinels[]; /* 0: server default, all ones: never */

@@ -1,0 +1,355 @@
+/* fuzz_iggy.c
+ * libFuzzer target: TCP connections out of the input, through libwireshark with the dissector linked in, in two passes.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Input: one byte of options, then segments { control byte, length u16 LE, data }. make_seeds.py writes the same format.
+ * A finding is: what the sanitizers find, a dissector bug, too many tree items, and an exception ("malformed") in a frame
+ * that the capture has not cut short. `--dictionary` prints the dictionary, made from the tables, and ends.
+ */
+
+#include "../unit/epan_start.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <epan/column-info.h>
+#include <epan/column.h>
+#include <epan/epan_dissect.h>
+#include <epan/frame_data.h>
+#include <epan/timestamp.h>
+#include <xxhash.h>
+
+#include "packet-iggy-commands.h"
+#include "packet-iggy-values.h"
+
+/* options */
+#define OPTION_REPLICA_PORT 0x01u
+#define OPTION_OTHER_PORT   0x02u
+#define OPTION_HANDSHAKE    0x04u /* the capture has the SYN */
+#define OPTION_OUT_OF_ORDER 0x08u /* TCP puts segments in order */
+#define OPTION_FIRST_TREE   0x10u /* the first pass makes a tree, as tshark does in one pass */
+#define OPTION_REPAIR       0x20u /* every segment is a frame: its size field and seal are made right */
+#define OPTION_NO_REASSEMBLY 0x40u
+#define OPTION_HIDE_SECRETS 0x80u
+
+/* control byte of a segment */
+#define CONTROL_SERVER   0x01u
+#define CONTROL_ACTION   0x0eu
+#define ACTION_LOSE      0x08u /* `length` bytes are missing; no data */
+#define ACTION_TWICE     0x0au
+#define ACTION_LATE      0x0cu /* comes after the next segment of its side */
+#define ACTION_OTHER     0x0eu /* the other connection from here on; no data */
+#define CONTROL_CUT      0x10u /* the capture keeps half of the packet */
+
+#define PACKETS_LIMIT 400u
+#define IP_TCP 40u
+
+typedef struct {
+    frame_data fd;
+    uint8_t *bytes;
+    unsigned length, captured;
+} packet_t;
+
+typedef struct {
+    packet_t packets[PACKETS_LIMIT];
+    unsigned count;
+    bool cut;
+} capture_t;
+
+typedef struct {
+    uint32_t seq[2];
+    uint16_t port[2];
+    packet_t late; /* made, not yet in the capture; no bytes: none */
+} connection_t;
+
+static capture_t capture;
+static column_info columns;
+static int malformed = -1;
+
+/* ---- packets ---- */
+
+static void put16(uint8_t *at, unsigned value) { at[0] = (uint8_t)(value >> 8); at[1] = (uint8_t)value; }
+static void put32(uint8_t *at, uint32_t value) { put16(at, value >> 16); put16(at + 2, value & 0xffff); }
+
+static void add_packet(const connection_t *connection, unsigned side, uint32_t seq, uint8_t flags, const uint8_t *data,
+                       unsigned length, bool cut)
+{
+    if (capture.count == PACKETS_LIMIT)
+        return;
+    packet_t *packet = &capture.packets[capture.count++];
+    uint8_t *bytes = (uint8_t *)g_malloc0(IP_TCP + length);
+    bytes[0] = 0x45;
+    put16(bytes + 2, IP_TCP + length);
+    bytes[6] = 0x40;
+    bytes[8] = 64;
+    bytes[9] = 6;
+    put32(bytes + 12, side ? 0x0a000002u : 0x0a000001u);
+    put32(bytes + 16, side ? 0x0a000001u : 0x0a000002u);
+    put16(bytes + 20, connection->port[side]);
+    put16(bytes + 22, connection->port[!side]);
+    put32(bytes + 24, seq);
+    put32(bytes + 28, flags == 2 ? 0 : connection->seq[!side]);
+    bytes[32] = 5 << 4;
+    bytes[33] = flags;
+    put16(bytes + 34, 0xffff);
+    if (length)
+        memcpy(bytes + IP_TCP, data, length);
+    packet->bytes = bytes;
+    packet->length = IP_TCP + length;
+    packet->captured = cut ? IP_TCP + length / 2 : packet->length;
+    capture.cut |= cut;
+}
+
+static void handshake(connection_t *connection)
+{
+    add_packet(connection, 0, connection->seq[0]++, 0x02, NULL, 0, false);
+    add_packet(connection, 1, connection->seq[1]++, 0x12, NULL, 0, false);
+    add_packet(connection, 0, connection->seq[0], 0x10, NULL, 0, false);
+}
+
+static bool is_sealed(uint8_t command)
+{
+    return command == 7 || (command >= 9 && command <= 12) || command == 17 || command == 18 || (command >= 20 && command <= 36);
+}
+
+static void repair(uint8_t *frame, unsigned length)
+{
+    if (length < IGGY_HEADER_SIZE)
+        return;
+    for (unsigned i = 0; i < 4; i++)
+        frame[IGGY_SIZE_OFFSET + i] = (uint8_t)(length >> (8 * i));
+    if (!is_sealed(frame[IGGY_COMMAND_OFFSET]))
+        return;
+    uint64_t seal = XXH3_64bits(frame + 16, IGGY_HEADER_SIZE - 16);
+    for (unsigned i = 0; i < 16; i++)
+        frame[i] = i < 8 ? (uint8_t)(seal >> (8 * i)) : 0;
+}
+
+/* The packet that was held back comes now. */
+static void bring_late(connection_t *connection)
+{
+    if (connection->late.bytes && capture.count < PACKETS_LIMIT)
+        capture.packets[capture.count++] = connection->late;
+    else
+        g_free(connection->late.bytes);
+    memset(&connection->late, 0, sizeof connection->late);
+}
+
+/* One segment of the input. */
+static void add_segment(connection_t *connection, uint8_t control, const uint8_t *data, unsigned length, bool mend)
+{
+    unsigned side = control & CONTROL_SERVER;
+    bool cut = (control & CONTROL_CUT) != 0;
+    uint8_t action = control & CONTROL_ACTION;
+    if (action == ACTION_LOSE) {
+        connection->seq[side] += length;
+        return;
+    }
+    uint8_t *copy = (uint8_t *)g_memdup2(data, length ? length : 1);
+    if (mend)
+        repair(copy, length);
+    unsigned before = capture.count;
+    add_packet(connection, side, connection->seq[side], 0x18, copy, length, cut);
+    if (action == ACTION_TWICE)
+        add_packet(connection, side, connection->seq[side], 0x18, copy, length, cut);
+    connection->seq[side] += length;
+    packet_t late = { 0 };
+    if (action == ACTION_LATE && capture.count > before)
+        late = capture.packets[--capture.count];
+    bring_late(connection);
+    connection->late = late;
+    g_free(copy);
+}
+
+static void read_input(const uint8_t *input, size_t size)
+{
+    uint8_t options = input[0];
+    uint16_t port = options & OPTION_OTHER_PORT ? 15555 : options & OPTION_REPLICA_PORT ? 9090 : 8090;
+    connection_t connections[2] = { { .seq = { 1000, 2000 }, .port = { 40000, port } },
+                                    { .seq = { 5000, 6000 }, .port = { 40001, port } } };
+    bool opened[2] = { false, false };
+    unsigned current = 0;
+    for (size_t at = 1; at + 3 <= size && capture.count < PACKETS_LIMIT;) {
+        uint8_t control = input[at];
+        unsigned length = (unsigned)(input[at + 1] | input[at + 2] << 8);
+        at += 3;
+        if ((control & CONTROL_ACTION) == ACTION_OTHER) {
+            current = !current;
+            continue;
+        }
+        if ((options & OPTION_HANDSHAKE) && !opened[current])
+            handshake(&connections[current]);
+        opened[current] = true;
+        if ((control & CONTROL_ACTION) != ACTION_LOSE && length > size - at)
+            length = (unsigned)(size - at);
+        add_segment(&connections[current], control, input + at, length, (options & OPTION_REPAIR) != 0);
+        if ((control & CONTROL_ACTION) != ACTION_LOSE)
+            at += length;
+    }
+    bring_late(&connections[0]);
+    bring_late(&connections[1]);
+}
+
+/* ---- dissection ---- */
+
+static const nstime_t *frame_time(struct packet_provider_data *provider _U_, guint32 number)
+{
+    return number > 0 && number <= capture.count ? &capture.packets[number - 1].fd.abs_ts : NULL;
+}
+
+static void check_tree(proto_tree *tree)
+{
+    for (proto_node *node = tree->first_child; node; node = node->next)
+        if (PNODE_FINFO(node) && PNODE_FINFO(node)->hfinfo->id == malformed && !capture.cut) {
+            fprintf(stderr, "an exception in a frame that is whole\n");
+            abort();
+        }
+}
+
+static void make_record(wtap_rec *rec, const packet_t *packet, unsigned number)
+{
+    memset(rec, 0, sizeof *rec);
+    rec->rec_type = REC_TYPE_PACKET;
+    rec->ts.secs = 1700000000 + number / 1000;
+    rec->ts.nsecs = (int)(number % 1000) * 1000000;
+    rec->presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
+    rec->rec_header.packet_header.caplen = packet->captured;
+    rec->rec_header.packet_header.len = packet->length;
+    rec->rec_header.packet_header.pkt_encap = WTAP_ENCAP_RAW_IP4;
+}
+
+static void dissect_packet(epan_dissect_t *edt, packet_t *packet, unsigned number, bool first_pass)
+{
+    static const frame_data *reference;
+    static nstime_t elapsed;
+    static guint32 bytes;
+    wtap_rec rec;
+    make_record(&rec, packet, number);
+    if (first_pass) {
+        if (number == 1)
+            reference = NULL;
+        frame_data_init(&packet->fd, number, &rec, 0, bytes);
+        frame_data_set_before_dissect(&packet->fd, &elapsed, &reference, number > 1 ? &packet[-1].fd : NULL);
+    }
+#if IGGY_WS_AT_LEAST(4, 5)
+    ws_buffer_init(&rec.data, packet->captured);
+    ws_buffer_append(&rec.data, packet->bytes, packet->captured);
+    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, &packet->fd, &columns);
+    ws_buffer_free(&rec.data);
+#else
+    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, tvb_new_real_data(packet->bytes, packet->captured, (int)packet->length),
+                     &packet->fd, &columns);
+#endif
+    if (edt->tree)
+        check_tree(edt->tree);
+    if (first_pass)
+        frame_data_set_after_dissect(&packet->fd, &bytes);
+    epan_dissect_reset(edt);
+}
+
+static void run_pass(epan_t *session, bool first_pass, bool tree)
+{
+    epan_dissect_t *edt = epan_dissect_new(session, tree, tree);
+    for (unsigned i = 0; i < capture.count; i++)
+        dissect_packet(edt, &capture.packets[i], i + 1, first_pass);
+    epan_dissect_free(edt);
+}
+
+static void set_preference(const char *name, bool value)
+{
+    char *error = NULL;
+    char *text = g_strdup_printf("%s:%s", name, value ? "TRUE" : "FALSE");
+    if (prefs_set_pref(text, &error) != PREFS_SET_OK)
+        abort();
+    g_free(error);
+    g_free(text);
+}
+
+/* ---- libFuzzer ---- */
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
+
+static void only_these_protocols(void)
+{
+    static const char *const wanted[] = { "frame", "ip", "tcp", "iggy", "data", "pkt_comment", "raw" };
+    void *cookie = NULL;
+    for (int id = proto_get_first_protocol(&cookie); id != -1; id = proto_get_next_protocol(&cookie))
+        if (proto_can_toggle_protocol(id))
+            proto_set_decoding(id, FALSE);
+    for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++)
+        if (proto_get_id_by_filter_name(wanted[i]) >= 0)
+            proto_set_decoding(proto_get_id_by_filter_name(wanted[i]), TRUE);
+}
+
+static void print_bytes(uint64_t value, unsigned size)
+{
+    printf("\"");
+    for (unsigned i = 0; i < size; i++)
+        printf("\\x%02x", (unsigned)(value >> (8 * i)) & 0xff);
+    printf("\"\n");
+}
+
+/* Codes, operations with the command byte, packed versions, sizes that lie on an edge. */
+static void print_dictionary(void)
+{
+    static const uint64_t edges[] = { 0, 1, 255, 256, 257, 0x7fffffff, 0xffffffff, 67108864, 67108865 };
+    for (unsigned i = 0; iggy_command_at(i); i++)
+        print_bytes(iggy_command_at(i)->code, 4);
+    for (unsigned i = 0; iggy_operation_at(i); i++)
+        print_bytes(iggy_operation_at(i)->value, 8);
+    for (unsigned i = 0; i < G_N_ELEMENTS(edges); i++)
+        print_bytes(edges[i], 4);
+    for (uint64_t version = 0x2c00; version <= 0x3002; version += version == 0x2c00 ? 0x400 : 1)
+        print_bytes(version, 4);
+    for (unsigned command = 0; command <= 36; command++)
+        print_bytes((uint64_t)command << 32, 5); /* release 0, command */
+    print_bytes(0x0401, 2); /* a numeric identifier */
+    print_bytes(UINT64_MAX, 8);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    g_setenv("WIRESHARK_ABORT_ON_DISSECTOR_BUG", "1", TRUE);
+    g_setenv("WIRESHARK_ABORT_ON_TOO_MANY_ITEMS", "1", TRUE);
+    g_setenv("WIRESHARK_DEBUG_WMEM_OVERRIDE", "simple", FALSE);
+    g_setenv("G_SLICE", "always-malloc", FALSE);
+    timestamp_set_type(TS_RELATIVE);
+    timestamp_set_precision(TS_PREC_AUTO);
+    epan_start((*argv)[0]);
+    if (*argc > 1 && strcmp((*argv)[1], "--dictionary") == 0) {
+        print_dictionary();
+        exit(0);
+    }
+    e_prefs *prefs = epan_load_settings();
+    build_column_format_array(&columns, prefs->num_cols, TRUE);
+    only_these_protocols();
+    malformed = proto_get_id_by_filter_name("_ws.malformed");
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
+{
+    static const struct packet_provider_funcs provider = { .get_frame_ts = frame_time };
+    if (size < 4)
+        return 0;
+    uint8_t options = input[0];
+    set_preference("tcp.reassemble_out_of_order", (options & OPTION_OUT_OF_ORDER) != 0);
+    set_preference("tcp.desegment_tcp_streams", !(options & OPTION_NO_REASSEMBLY));
+    set_preference("iggy.hide_secrets", (options & OPTION_HIDE_SECRETS) != 0);
+    capture.count = 0;
+    capture.cut = false;
+    read_input(input, size);
+    epan_t *session = epan_new(NULL, &provider);
+    run_pass(session, true, (options & OPTION_FIRST_TREE) != 0);
+    run_pass(session, false, true);
+    epan_free(session);
+    for (unsigned i = 0; i < capture.count; i++) {
+        frame_data_destroy(&capture.packets[i].fd);
+        g_free(capture.packets[i].bytes);
+    }
+    return 0;
+}

@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
+#include <wsutil/str_util.h>
+
 #include "packet-iggy-bodies.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
@@ -134,7 +136,8 @@ void iggy_register_commands_groups(int proto)
         { &hf_iggy_consumer_group_member,
           { "Member", "iggy.consumer_group.member", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_consumer_group_member_id,
-          { "Member", "iggy.consumer_group.member.id", FT_UINT32, BASE_DEC, NULL, 0x0, "Id of the member within its group", HFILL } },
+          { "Member", "iggy.consumer_group.member.id", FT_UINT32, BASE_DEC, NULL, 0x0,
+            "Id of the member within its group", HFILL } },
     };
     static int *ett[] = {
         &ett_iggy_consumer_group,

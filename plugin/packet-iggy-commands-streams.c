@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
+#include <wsutil/str_util.h>
+
 #include "packet-iggy-bodies.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
@@ -113,13 +115,15 @@ static const iggy_row_t rows_partition[] = {
 
 /* commands.md 3.4 */
 static const iggy_row_t rows_topic_details[] = {
-    { .kind = IGGY_ROW_ROWS, .rows = rows_topic_header, .hf = &hf_iggy_topic, .ett = &ett_iggy_topic, .done = topic_done },
+    { .kind = IGGY_ROW_ROWS, .rows = rows_topic_header, .hf = &hf_iggy_topic, .ett = &ett_iggy_topic,
+      .done = topic_done },
     IGGY_LIST(IGGY_REG_COUNT_2, rows_partition, hf_iggy_partition, ett_iggy_partition, 40),
     IGGY_ROWS_END
 };
 
 static const iggy_row_t rows_stream_alone[] = {
-    { .kind = IGGY_ROW_ROWS, .rows = rows_stream_header, .hf = &hf_iggy_stream, .ett = &ett_iggy_stream, .done = stream_done },
+    { .kind = IGGY_ROW_ROWS, .rows = rows_stream_header, .hf = &hf_iggy_stream, .ett = &ett_iggy_stream,
+      .done = stream_done },
     IGGY_ROWS_END
 };
 
@@ -132,7 +136,8 @@ static const iggy_row_t rows_stream_ident[] = {
 
 static const iggy_row_t rows_stream_details[] = {
     IGGY_ROWS(rows_stream_alone),
-    IGGY_LIST(IGGY_REG_COUNT, rows_topic_header, hf_iggy_topic, ett_iggy_topic, 41, .flags = IGGY_SCOPED, .done = topic_done),
+    IGGY_LIST(IGGY_REG_COUNT, rows_topic_header, hf_iggy_topic, ett_iggy_topic, 41, .flags = IGGY_SCOPED,
+              .done = topic_done),
     IGGY_ROWS_END
 };
 
@@ -174,7 +179,8 @@ const iggy_row_t iggy_rows_purge_stream[] = {
 
 const iggy_row_t iggy_rows_update_stream[] = {
     IGGY_ROWS(rows_stream_ident),
-    IGGY_NAME(hf_iggy_stream_new_name, hf_iggy_stream_new_name_length, .fact = IGGY_FACT_NEW_NAME, .flags = IGGY_NOT_EMPTY),
+    IGGY_NAME(hf_iggy_stream_new_name, hf_iggy_stream_new_name_length, .fact = IGGY_FACT_NEW_NAME,
+              .flags = IGGY_NOT_EMPTY),
     IGGY_ROWS(iggy_rows_options),
     IGGY_ROWS_END
 };
@@ -191,7 +197,8 @@ static const iggy_row_t rows_get_topic_reply[] = {
 
 static const iggy_row_t rows_get_topics_reply[] = {
     IGGY_U32(hf_iggy_topics_count, .put = IGGY_REG_COUNT, .fact = IGGY_FACT_COUNT),
-    IGGY_LIST(IGGY_REG_COUNT, rows_topic_header, hf_iggy_topic, ett_iggy_topic, 41, .flags = IGGY_SCOPED, .done = topic_done),
+    IGGY_LIST(IGGY_REG_COUNT, rows_topic_header, hf_iggy_topic, ett_iggy_topic, 41, .flags = IGGY_SCOPED,
+              .done = topic_done),
     IGGY_ROWS_END
 };
 
@@ -291,14 +298,14 @@ void iggy_register_commands_streams(int proto)
         { &hf_iggy_topic,
           { "Topic", "iggy.topic", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_topic_message_expiry,
-          { "Message expiry", "iggy.topic.message_expiry", FT_UINT64, BASE_DEC | BASE_UNIT_STRING, UNS(&units_microseconds), 0x0,
-            "How long messages are kept", HFILL } },
+          { "Message expiry", "iggy.topic.message_expiry", FT_UINT64, BASE_DEC | BASE_UNIT_STRING,
+            UNS(&units_microseconds), 0x0, "How long messages are kept", HFILL } },
         { &hf_iggy_topic_compression_algorithm,
-          { "Compression algorithm", "iggy.topic.compression_algorithm", FT_UINT8, BASE_DEC, VALS(compression_algorithm_vals), 0x0,
-            NULL, HFILL } },
+          { "Compression algorithm", "iggy.topic.compression_algorithm", FT_UINT8, BASE_DEC,
+            VALS(compression_algorithm_vals), 0x0, NULL, HFILL } },
         { &hf_iggy_topic_max_topic_size,
-          { "Maximum topic size", "iggy.topic.max_topic_size", FT_UINT64, BASE_DEC | BASE_UNIT_STRING, UNS(&units_byte_bytes), 0x0,
-            NULL, HFILL } },
+          { "Maximum topic size", "iggy.topic.max_topic_size", FT_UINT64, BASE_DEC | BASE_UNIT_STRING,
+            UNS(&units_byte_bytes), 0x0, NULL, HFILL } },
         { &hf_iggy_partition,
           { "Partition", "iggy.partition", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
     };

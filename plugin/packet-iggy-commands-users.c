@@ -49,7 +49,8 @@ static const iggy_row_t rows_user_permissions[] = {
 };
 
 static const iggy_row_t rows_user_details[] = {
-    { .kind = IGGY_ROW_ROWS, .rows = rows_user_header, .hf = &hf_iggy_user, .ett = &ett_iggy_user, .done = iggy_learn_user },
+    { .kind = IGGY_ROW_ROWS, .rows = rows_user_header, .hf = &hf_iggy_user, .ett = &ett_iggy_user,
+      .done = iggy_learn_user },
     IGGY_ROWS(rows_user_permissions),
     IGGY_ROWS_END
 };
@@ -188,12 +189,14 @@ void iggy_register_commands_users(int proto)
         { &hf_iggy_user,
           { "User", "iggy.user", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_token_entry,
-          { "Access token", "iggy.token.entry", FT_NONE, BASE_NONE, NULL, 0x0, "A token of the list: its name and how long it holds", HFILL } },
+          { "Access token", "iggy.token.entry", FT_NONE, BASE_NONE, NULL, 0x0,
+            "A token of the list: its name and how long it holds", HFILL } },
         { &hf_iggy_token_expiry,
-          { "Access token expires after", "iggy.token.expiry", FT_UINT64, BASE_DEC | BASE_UNIT_STRING, UNS(&units_microseconds),
-            0x0, "Microseconds from now", HFILL } },
+          { "Access token expires after", "iggy.token.expiry", FT_UINT64, BASE_DEC | BASE_UNIT_STRING,
+            UNS(&units_microseconds), 0x0, "Microseconds from now", HFILL } },
         { &hf_iggy_token_expiry_at,
-          { "Access token expires at", "iggy.token.expiry_at", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0x0, NULL, HFILL } },
+          { "Access token expires at", "iggy.token.expiry_at", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0x0,
+            NULL, HFILL } },
     };
     static int *ett[] = {
         &ett_iggy_user,

@@ -306,7 +306,8 @@ static int walk_option_key(iggy_walk_t *walk, const iggy_row_t *row, proto_tree 
 }
 
 /* Integers that an int64 holds go to one field whatever their sign; only larger ones need the other. */
-static void show_typed(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t *fields, const iggy_typed_t *typed, int offset)
+static void show_typed(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t *fields, const iggy_typed_t *typed,
+                       int offset)
 {
     int length = (int)walk->reg[IGGY_REG_VALUE_LENGTH];
     if (typed->form == IGGY_TYPED_BYTES)
@@ -326,7 +327,8 @@ static int entry_key(iggy_walk_t *walk, int value_offset)
 {
     int length = (int)walk->reg[IGGY_REG_KEY_LENGTH];
     int offset = value_offset - 5 - length;
-    return known_option((const char *)tvb_get_string_enc(walk->pdu->pinfo->pool, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA));
+    wmem_allocator_t *pool = walk->pdu->pinfo->pool;
+    return known_option((const char *)tvb_get_string_enc(pool, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA));
 }
 
 static void show_value(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t *fields, int offset)
@@ -335,7 +337,8 @@ static void show_value(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t
     int length = (int)walk->reg[IGGY_REG_VALUE_LENGTH];
     int known = fields->options ? entry_key(walk, offset) : -1;
     bool secret = known >= 0 && known_options[known].meaning == MEANS_SECRET;
-    iggy_typed_t typed = iggy_typed_value(pinfo->pool, walk->tvb, offset, length, (uint8_t)walk->reg[IGGY_REG_VALUE_KIND]);
+    uint8_t kind = (uint8_t)walk->reg[IGGY_REG_VALUE_KIND];
+    iggy_typed_t typed = iggy_typed_value(pinfo->pool, walk->tvb, offset, length, kind);
     bool hidden = secret && iggy_hide_secrets;
     const char *text = hidden ? "[hidden]" : typed.text;
     const char *meaning = option_meaning(pinfo->pool, known, &typed);
@@ -353,7 +356,8 @@ static void show_value(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t
         show_typed(walk, tree, fields, &typed, offset);
 }
 
-static int walk_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, const entry_fields_t *fields)
+static int walk_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset,
+                      const entry_fields_t *fields)
 {
     uint64_t length = walk->reg[IGGY_REG_VALUE_LENGTH];
     if (!entry_part(walk, row, offset, walk->reg[IGGY_REG_VALUE_KIND], length))
@@ -504,14 +508,17 @@ void iggy_register_options(int proto)
         { &hf_iggy_option,
           { "Option", "iggy.option", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_option_explicit,
-          { "Explicit options", "iggy.option.explicit", FT_NONE, BASE_NONE, NULL, 0x0, "Options that a client has set", HFILL } },
+          { "Explicit options", "iggy.option.explicit", FT_NONE, BASE_NONE, NULL, 0x0,
+            "Options that a client has set", HFILL } },
         { &hf_iggy_option_explicit_length,
-          { "Length of the explicit options", "iggy.option.explicit.length", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+          { "Length of the explicit options", "iggy.option.explicit.length", FT_UINT32, BASE_DEC, NULL, 0x0,
+            NULL, HFILL } },
         { &hf_iggy_option_derived,
           { "Derived options", "iggy.option.derived", FT_NONE, BASE_NONE, NULL, 0x0,
             "Options that the server filled in or computed", HFILL } },
         { &hf_iggy_option_derived_length,
-          { "Length of the derived options", "iggy.option.derived.length", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+          { "Length of the derived options", "iggy.option.derived.length", FT_UINT32, BASE_DEC, NULL, 0x0,
+            NULL, HFILL } },
         { &hf_iggy_option_key_kind,
           { "Key kind", "iggy.option.key.kind", FT_UINT8, BASE_DEC, VALS(iggy_value_kind_vals), 0x0, NULL, HFILL } },
         { &hf_iggy_option_key_length,
@@ -523,7 +530,8 @@ void iggy_register_options(int proto)
         { &hf_iggy_option_value_length,
           { "Value length", "iggy.option.value.length", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_option_value,
-          { "Value", "iggy.option.value", FT_STRING, BASE_NONE, NULL, 0x0, "The value as text, whatever its kind", HFILL } },
+          { "Value", "iggy.option.value", FT_STRING, BASE_NONE, NULL, 0x0,
+            "The value as text, whatever its kind", HFILL } },
         { &hf_iggy_option_value_int,
           { "Value as integer", "iggy.option.value_int", FT_INT64, BASE_DEC, NULL, 0x0,
             "Integers of every kind up to 2^63-1", HFILL } },
@@ -536,19 +544,24 @@ void iggy_register_options(int proto)
           { "Value as bytes", "iggy.option.value_bytes", FT_BYTES, BASE_NONE, NULL, 0x0,
             "Raw values, unknown kinds, and lengths that do not go with the kind", HFILL } },
         { &hf_iggy_message_header,
-          { "User header", "iggy.message.header", FT_NONE, BASE_NONE, NULL, 0x0, "A key and a value that the producer added", HFILL } },
+          { "User header", "iggy.message.header", FT_NONE, BASE_NONE, NULL, 0x0,
+            "A key and a value that the producer added", HFILL } },
         { &hf_iggy_message_header_key_kind,
-          { "Key kind", "iggy.message.header.key.kind", FT_UINT8, BASE_DEC, VALS(iggy_value_kind_vals), 0x0, NULL, HFILL } },
+          { "Key kind", "iggy.message.header.key.kind", FT_UINT8, BASE_DEC, VALS(iggy_value_kind_vals), 0x0,
+            NULL, HFILL } },
         { &hf_iggy_message_header_key_length,
           { "Key length", "iggy.message.header.key.length", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_message_header_key,
-          { "Key", "iggy.message.header.key", FT_STRING, BASE_NONE, NULL, 0x0, "The key as text, whatever its kind", HFILL } },
+          { "Key", "iggy.message.header.key", FT_STRING, BASE_NONE, NULL, 0x0,
+            "The key as text, whatever its kind", HFILL } },
         { &hf_iggy_message_header_value_kind,
-          { "Value kind", "iggy.message.header.value.kind", FT_UINT8, BASE_DEC, VALS(iggy_value_kind_vals), 0x0, NULL, HFILL } },
+          { "Value kind", "iggy.message.header.value.kind", FT_UINT8, BASE_DEC, VALS(iggy_value_kind_vals), 0x0,
+            NULL, HFILL } },
         { &hf_iggy_message_header_value_length,
           { "Value length", "iggy.message.header.value.length", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_message_header_value,
-          { "Value", "iggy.message.header.value", FT_STRING, BASE_NONE, NULL, 0x0, "The value as text, whatever its kind", HFILL } },
+          { "Value", "iggy.message.header.value", FT_STRING, BASE_NONE, NULL, 0x0,
+            "The value as text, whatever its kind", HFILL } },
         { &hf_iggy_message_header_value_int,
           { "Value as integer", "iggy.message.header.value_int", FT_INT64, BASE_DEC, NULL, 0x0,
             "Integers of every kind up to 2^63-1", HFILL } },
@@ -573,7 +586,8 @@ void iggy_register_options(int proto)
         { &ei_iggy_option_key_kind,
           { "iggy.expert.option_key_kind", PI_PROTOCOL, PI_WARN, "The key of an option must be a string", EXPFILL } },
         { &ei_iggy_value_length,
-          { "iggy.expert.value_length", PI_PROTOCOL, PI_WARN, "The length of the value does not go with its kind", EXPFILL } },
+          { "iggy.expert.value_length", PI_PROTOCOL, PI_WARN,
+            "The length of the value does not go with its kind", EXPFILL } },
     };
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # What the other scripts share: packages, versions, the build. Sourced, not run.
 #
 # Apache Iggy dissector for Wireshark

@@ -10,7 +10,6 @@
 #include "packet-iggy-fields.h"
 
 #include "packet-iggy-commands.h"
-#include "packet-iggy-options.h"
 #include "packet-iggy-permissions.h"
 #include "packet-iggy-values.h"
 
@@ -620,6 +619,5 @@ void iggy_register_fields(int proto)
     register_log(proto);
     register_login(proto);
     register_expert(proto);
-    iggy_register_options(proto);
     iggy_register_permissions(proto);
 }

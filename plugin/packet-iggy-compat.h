@@ -49,6 +49,13 @@ typedef gboolean iggy_bool;
 #define IGGY_PLUGIN_DESCRIPTION 1u
 #endif
 
+/* Between the parts of a statistic's place in the menu. */
+#if IGGY_WS_AT_LEAST(4, 3)
+#define IGGY_MENU_SEPARATOR "//"
+#else
+#define IGGY_MENU_SEPARATOR "/"
+#endif
+
 /* Text of a value with a fallback format; 4.6 wants the memory pool, earlier versions take it from the packet. */
 #if IGGY_WS_AT_LEAST(4, 5)
 #define iggy_val_to_str(pool, value, strings, format) val_to_str((pool), (value), (strings), (format))

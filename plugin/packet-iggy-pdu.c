@@ -13,6 +13,7 @@
 #include "packet-iggy-batch.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-conversation.h"
+#include "packet-iggy-export.h"
 #include "packet-iggy-fields.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-info.h"
@@ -151,7 +152,7 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
         return;
     }
     const iggy_command_t *command = pdu->response && first_pass ? client_command(pdu) : NULL;
-    if (col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) ||
+    if (col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted() ||
         (command && (command->flags & IGGY_LEARN)) || (first_pass && pdu->command == IGGY_REQUEST))
         walk_body(pdu, IGGY_WALK_FACTS, NULL);
 }

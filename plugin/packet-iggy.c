@@ -16,11 +16,14 @@
 #include "packet-iggy-checksum.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-conversation.h"
+#include "packet-iggy-decrypt.h"
+#include "packet-iggy-export.h"
 #include "packet-iggy-framing.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-layout.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-pdu.h"
+#include "packet-iggy-statistics.h"
 
 int       proto_iggy = IGGY_UNREGISTERED;
 module_t *iggy_preferences;
@@ -38,6 +41,9 @@ void proto_register_iggy(void)
     iggy_register_names(proto_iggy);
     iggy_register_layout(proto_iggy);
     iggy_register_bodies(proto_iggy);
+    iggy_register_decrypt(proto_iggy, iggy_preferences);
+    iggy_register_export(proto_iggy);
+    iggy_register_statistics(proto_iggy);
 }
 
 void proto_reg_handoff_iggy(void)

@@ -1,0 +1,310 @@
+/* packet-iggy-statistics.c
+ * Trees of commands, errors, evictions, messages, bytes and replica frames, and response times by command.
+ *
+ * All read the facts of frames that the tap "iggy" hands on, and the messages of "iggy_eo"; none touches a layout.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-statistics.h"
+
+#include <epan/srt_table.h>
+#include <epan/stats_tree.h>
+#include <epan/to_str.h>
+
+#include "packet-iggy-commands.h"
+#include "packet-iggy-conversation.h"
+#include "packet-iggy-export.h"
+#include "packet-iggy-pdu.h"
+#include "packet-iggy-values.h"
+
+/* ---- what the trees have in common ---- */
+
+/* Add `value` to every node of a path below `parent`; nodes appear as they are needed. The last one has no children. */
+static void add_path(stats_tree *st, int parent, const char *const *path, unsigned length, int value)
+{
+    for (unsigned i = 0; i < length; i++)
+        parent = increase_stat_node(st, path[i], parent, i + 1 < length, value);
+}
+
+/* The error of a reply: status, or result of a rejection; 0 = none (commands.md 1.4). */
+static uint32_t reply_error(const iggy_pdu_t *pdu)
+{
+    if (pdu->command != IGGY_REPLY)
+        return 0;
+    uint64_t status = iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0);
+    return (uint32_t)(status ? status : iggy_fact(pdu->facts, IGGY_FACT_RESULT, 0));
+}
+
+static const char *error_name(const iggy_pdu_t *pdu, uint32_t error)
+{
+    const char *name = try_val_to_str_ext(error, &iggy_error_vals_ext);
+    return name ? name : wmem_strdup_printf(pdu->pinfo->pool, "error %u", error);
+}
+
+/* Replies whose request is not in the capture may have no code; their operation may still tell. */
+static const char *command_name(const iggy_pdu_t *pdu)
+{
+    if (pdu->code)
+        return iggy_code_name(pdu->pinfo, pdu->code);
+    if (pdu->operation == IGGY_OP_NON_REPLICATED)
+        return "request not captured";
+    return iggy_operation_name(pdu->pinfo, pdu->operation);
+}
+
+/* A name, else "stream 3"; "unknown stream" when the frame tells neither. */
+static const char *object_name(const iggy_pdu_t *pdu, iggy_fact_t id, const char *kind)
+{
+    iggy_fact_t name = (iggy_fact_t)(id + 1);
+    if (iggy_has(pdu->facts, name) && pdu->facts->at[name].text)
+        return pdu->facts->at[name].text;
+    if (iggy_has(pdu->facts, id))
+        return wmem_strdup_printf(pdu->pinfo->pool, "%s %" PRIu64, kind, pdu->facts->at[id].value);
+    return wmem_strdup_printf(pdu->pinfo->pool, "unknown %s", kind);
+}
+
+/* ---- commands ---- */
+
+static int node_requests, node_replies, node_failures, node_retries;
+
+static void commands_init(stats_tree *st)
+{
+    node_requests = stats_tree_create_node(st, "Requests", 0, STAT_DT_INT, true);
+    node_replies = stats_tree_create_node(st, "Replies", 0, STAT_DT_INT, true);
+    node_failures = stats_tree_create_node(st, "Replies with an error", 0, STAT_DT_INT, true);
+    node_retries = stats_tree_create_node(st, "Retries", 0, STAT_DT_INT, true);
+}
+
+/* A node made at the start, and the command below it. */
+static void tick_command(stats_tree *st, const char *node, int id, const char *command)
+{
+    tick_stat_node(st, node, 0, true);
+    tick_stat_node(st, command, id, false);
+}
+
+static tap_packet_status commands_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
+                                         tap_flags_t flags _U_)
+{
+    const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
+    if (pdu->command != IGGY_REQUEST && pdu->command != IGGY_REPLY)
+        return TAP_PACKET_DONT_REDRAW;
+    const char *command = command_name(pdu);
+    if (pdu->command == IGGY_REQUEST) {
+        tick_command(st, "Requests", node_requests, command);
+        if (pdu->exchange && pdu->exchange->first)
+            tick_command(st, "Retries", node_retries, command);
+        return TAP_PACKET_REDRAW;
+    }
+    tick_command(st, "Replies", node_replies, command);
+    if (reply_error(pdu))
+        tick_command(st, "Replies with an error", node_failures, command);
+    return TAP_PACKET_REDRAW;
+}
+
+/* ---- errors ---- */
+
+static int node_by_error, node_by_command;
+
+static void errors_init(stats_tree *st)
+{
+    node_by_error = stats_tree_create_node(st, "By error", 0, STAT_DT_INT, true);
+    node_by_command = stats_tree_create_node(st, "By command", 0, STAT_DT_INT, true);
+}
+
+static tap_packet_status errors_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
+                                       tap_flags_t flags _U_)
+{
+    const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
+    uint32_t code = reply_error(pdu);
+    if (!code)
+        return TAP_PACKET_DONT_REDRAW;
+    const char *error = error_name(pdu, code), *command = command_name(pdu);
+    const char *by_error[] = { error, command }, *by_command[] = { command, error };
+    tick_stat_node(st, "By error", 0, true);
+    add_path(st, node_by_error, by_error, G_N_ELEMENTS(by_error), 1);
+    tick_stat_node(st, "By command", 0, true);
+    add_path(st, node_by_command, by_command, G_N_ELEMENTS(by_command), 1);
+    return TAP_PACKET_REDRAW;
+}
+
+/* ---- evictions ---- */
+
+static int node_evictions;
+
+static void evictions_init(stats_tree *st)
+{
+    node_evictions = stats_tree_create_node(st, "Evictions", 0, STAT_DT_INT, true);
+}
+
+/* Reason, and which client it met: after an upgrade one reason meets many. */
+static tap_packet_status evictions_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
+                                          tap_flags_t flags _U_)
+{
+    const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
+    if (pdu->command != IGGY_EVICTION)
+        return TAP_PACKET_DONT_REDRAW;
+    uint32_t value = (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_REASON, 0);
+    const char *reason = iggy_val_to_str(pinfo->pool, value, iggy_reason_vals, "reason %u");
+    const char *path[] = { reason, address_to_str(pinfo->pool, &pinfo->dst) };
+    tick_stat_node(st, "Evictions", 0, true);
+    add_path(st, node_evictions, path, G_N_ELEMENTS(path), 1);
+    return TAP_PACKET_REDRAW;
+}
+
+/* ---- messages and their bytes by stream, topic and partition ---- */
+
+static int node_messages, node_bytes;
+
+static void messages_init(stats_tree *st)
+{
+    node_messages = stats_tree_create_node(st, "Messages", 0, STAT_DT_INT, true);
+}
+
+static void bytes_init(stats_tree *st)
+{
+    node_bytes = stats_tree_create_node(st, "Payload bytes", 0, STAT_DT_INT, true);
+}
+
+/* Which way messages go with the frame. */
+static const char *direction_name(const iggy_pdu_t *pdu)
+{
+    switch (pdu->command) {
+    case IGGY_REQUEST:
+        return "sent";
+    case IGGY_REPLY:
+        return "polled";
+    default:
+        return "replicated";
+    }
+}
+
+static const char *partition_name(const iggy_pdu_t *pdu, const iggy_message_t *message)
+{
+    if (!message->has_partition && !iggy_has(pdu->facts, IGGY_FACT_PARTITION))
+        return "partition chosen by the server";
+    uint64_t id = message->has_partition ? message->partition : iggy_fact(pdu->facts, IGGY_FACT_PARTITION, 0);
+    return wmem_strdup_printf(pdu->pinfo->pool, "partition %" PRIu64, id);
+}
+
+/* Each message counts, as one or by its bytes, in its direction, stream, topic and partition. */
+static void add_messages(stats_tree *st, const char *root, int id, const iggy_messages_t *messages, bool by_bytes)
+{
+    const iggy_pdu_t *pdu = messages->pdu;
+    const char *path[] = { direction_name(pdu), object_name(pdu, IGGY_FACT_STREAM_ID, "stream"),
+                           object_name(pdu, IGGY_FACT_TOPIC_ID, "topic"), NULL };
+    for (const iggy_message_t *message = messages->first; message; message = message->next) {
+        int value = by_bytes ? (int)MIN(message->length, (uint32_t)INT_MAX) : 1;
+        path[3] = partition_name(pdu, message);
+        increase_stat_node(st, root, 0, true, value);
+        add_path(st, id, path, G_N_ELEMENTS(path), value);
+    }
+}
+
+static tap_packet_status messages_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
+                                         tap_flags_t flags _U_)
+{
+    add_messages(st, "Messages", node_messages, (const iggy_messages_t *)data, false);
+    return TAP_PACKET_REDRAW;
+}
+
+static tap_packet_status bytes_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
+                                      tap_flags_t flags _U_)
+{
+    add_messages(st, "Payload bytes", node_bytes, (const iggy_messages_t *)data, true);
+    return TAP_PACKET_REDRAW;
+}
+
+/* ---- replica frames ---- */
+
+static int node_by_frame, node_by_replica;
+
+static void replication_init(stats_tree *st)
+{
+    node_by_frame = stats_tree_create_node(st, "By command", 0, STAT_DT_INT, true);
+    node_by_replica = stats_tree_create_node(st, "By replica", 0, STAT_DT_INT, true);
+}
+
+static tap_packet_status replication_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
+                                            tap_flags_t flags _U_)
+{
+    const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
+    if (pdu->command == IGGY_REQUEST || pdu->command == IGGY_REPLY || pdu->command == IGGY_EVICTION)
+        return TAP_PACKET_DONT_REDRAW;
+    const char *command = iggy_val_to_str(pinfo->pool, pdu->command, iggy_command_vals, "command %u");
+    const char *replica = wmem_strdup_printf(pinfo->pool, "replica %" PRIu64, iggy_fact(pdu->facts, IGGY_FACT_REPLICA, 0));
+    const char *by_frame[] = { command, replica }, *by_replica[] = { replica, command };
+    tick_stat_node(st, "By command", 0, true);
+    add_path(st, node_by_frame, by_frame, G_N_ELEMENTS(by_frame), 1);
+    tick_stat_node(st, "By replica", 0, true);
+    add_path(st, node_by_replica, by_replica, G_N_ELEMENTS(by_replica), 1);
+    return TAP_PACKET_REDRAW;
+}
+
+/* ---- response times ---- */
+
+#define SRT_ROWS 1024 /* row = command code, so that the table can filter by it; higher codes share row 0 with unknown ones */
+
+static void srt_init(struct register_srt *srt _U_, GArray *tables)
+{
+    srt_stat_table *table = init_srt_table("Iggy commands", "Commands", tables, SRT_ROWS, "Command", "iggy.code", NULL);
+    init_srt_table_row(table, 0, "other");
+    for (int row = 1; row < SRT_ROWS; row++) {
+        const iggy_command_t *command = iggy_command((uint32_t)row);
+        init_srt_table_row(table, row, command ? command->name : "unknown code");
+    }
+}
+
+/*
+ * The request that this frame answers for the first time, NULL otherwise. A retry counts from the first copy of the request and
+ * only if that one was never answered (framing.md 7); a repeated reply is no exchange's reply frame.
+ */
+static const iggy_exchange_t *answered_now(const iggy_pdu_t *pdu)
+{
+    const iggy_exchange_t *exchange = pdu->exchange;
+    if (pdu->command != IGGY_REPLY || !exchange || exchange->reply_frame != pdu->pinfo->num || !exchange->request_frame)
+        return NULL;
+    while (exchange->first) {
+        exchange = exchange->first;
+        if (exchange->reply_frame && exchange->reply_frame < pdu->pinfo->num)
+            return NULL;
+    }
+    return exchange;
+}
+
+static tap_packet_status srt_packet(void *tapdata, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
+                                    tap_flags_t flags _U_)
+{
+    const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
+    const iggy_exchange_t *request = answered_now(pdu);
+    if (!request)
+        return TAP_PACKET_DONT_REDRAW;
+    srt_stat_table *table = g_array_index(((srt_data_t *)tapdata)->srt_array, srt_stat_table *, 0);
+    add_srt_table_data(table, pdu->code < SRT_ROWS ? (int)pdu->code : 0, &request->request_time, pinfo);
+    return TAP_PACKET_REDRAW;
+}
+
+/* ---- registration ---- */
+
+typedef struct {
+    const char *tap, *abbreviation, *name;
+    stat_tree_packet_cb packet;
+    stat_tree_init_cb init;
+} iggy_tree_t;
+
+static const iggy_tree_t trees[] = {
+    { "iggy", "iggy_commands", "Iggy" IGGY_MENU_SEPARATOR "Commands", commands_packet, commands_init },
+    { "iggy", "iggy_errors", "Iggy" IGGY_MENU_SEPARATOR "Errors", errors_packet, errors_init },
+    { "iggy", "iggy_evictions", "Iggy" IGGY_MENU_SEPARATOR "Evictions", evictions_packet, evictions_init },
+    { "iggy_eo", "iggy_messages", "Iggy" IGGY_MENU_SEPARATOR "Messages by Topic", messages_packet, messages_init },
+    { "iggy_eo", "iggy_bytes", "Iggy" IGGY_MENU_SEPARATOR "Payload Bytes by Topic", bytes_packet, bytes_init },
+    { "iggy", "iggy_replication", "Iggy" IGGY_MENU_SEPARATOR "Replication", replication_packet, replication_init },
+};
+
+void iggy_register_statistics(int proto)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(trees); i++)
+        stats_tree_register_plugin(trees[i].tap, trees[i].abbreviation, trees[i].name, 0, trees[i].packet, trees[i].init, NULL);
+    register_srt_table(proto, "iggy", 1, srt_packet, srt_init, NULL);
+}

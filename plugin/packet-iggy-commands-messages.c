@@ -1,0 +1,492 @@
+/* packet-iggy-commands-messages.c
+ * Layouts of sending, polling and consumer offsets: codes 100..109 and 120..123 (messages.md, commands.md 6).
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-batch.h"
+#include "packet-iggy-bodies.h"
+#include "packet-iggy-commands.h"
+#include "packet-iggy-fields.h"
+#include "packet-iggy-values.h"
+
+static int hf_iggy_poll_auto_commit = IGGY_UNREGISTERED;
+static int hf_iggy_poll_wait = IGGY_UNREGISTERED;
+static int hf_iggy_poll_request_timeout = IGGY_UNREGISTERED;
+static int hf_iggy_poll_min_count = IGGY_UNREGISTERED;
+static int hf_iggy_poll_max_bytes = IGGY_UNREGISTERED;
+static int hf_iggy_poll_targets_count = IGGY_UNREGISTERED;
+static int hf_iggy_poll_target = IGGY_UNREGISTERED;
+static int hf_iggy_poll_ready_count = IGGY_UNREGISTERED;
+
+static int hf_iggy_send_metadata_length = IGGY_UNREGISTERED;
+static int hf_iggy_confirmations_count = IGGY_UNREGISTERED;
+static int hf_iggy_confirmation = IGGY_UNREGISTERED;
+static int hf_iggy_confirmation_base_offset = IGGY_UNREGISTERED;
+
+static int hf_iggy_fetch_sections_count = IGGY_UNREGISTERED;
+static int hf_iggy_fetch_section = IGGY_UNREGISTERED;
+static int hf_iggy_fetch_status = IGGY_UNREGISTERED;
+static int hf_iggy_fetch_next_offset = IGGY_UNREGISTERED;
+static int hf_iggy_fetch_records_length = IGGY_UNREGISTERED;
+static int hf_iggy_fetch_records = IGGY_UNREGISTERED;
+
+static int hf_iggy_flush_fsync = IGGY_UNREGISTERED;
+static int hf_iggy_route_view = IGGY_UNREGISTERED;
+static int hf_iggy_route_primary = IGGY_UNREGISTERED;
+static int hf_iggy_consumer_lag = IGGY_UNREGISTERED;
+
+static int ett_iggy_poll_target = IGGY_UNREGISTERED;
+static int ett_iggy_confirmation = IGGY_UNREGISTERED;
+static int ett_iggy_fetch_section = IGGY_UNREGISTERED;
+static int ett_iggy_fetch_records = IGGY_UNREGISTERED;
+
+static expert_field ei_iggy_messages_count = EI_INIT;
+static expert_field ei_iggy_stale_assignment = EI_INIT;
+static expert_field ei_iggy_partition_error = EI_INIT;
+static expert_field ei_iggy_wait = EI_INIT;
+
+#define STALE_ASSIGNMENT 0xffffffffu
+
+static const iggy_sentinel_t stale_assignment[] = { { STALE_ASSIGNMENT, "stale assignment" }, { 0, NULL } };
+static const iggy_sentinel_t at_once[] = { { 0, "answer at once" }, { 0, NULL } };
+
+/* ---- what replies tell about consumers ---- */
+
+/* How many messages the partition has beyond what the consumer has: nothing where the two do not belong together. */
+static void show_lag(iggy_walk_t *walk, proto_tree *tree, uint64_t current, uint64_t consumed)
+{
+    if (!iggy_walk_shows(walk) || consumed > current)
+        return;
+    proto_item_set_generated(proto_tree_add_uint64(tree, hf_iggy_consumer_lag, walk->tvb, 0, 0, current - consumed));
+}
+
+/* The count that the body says, in IGGY_REG_COUNT, against what the records hold. */
+static void check_count(iggy_walk_t *walk, proto_tree *tree, uint64_t said, const iggy_run_t *run)
+{
+    if (iggy_walk_shows(walk) && !walk->failed && said != run->messages)
+        expert_add_info_format(walk->pdu->pinfo, tree, &ei_iggy_messages_count,
+                               "The body says %" PRIu64 " messages, its batches hold %" PRIu64, said, run->messages);
+}
+
+/* ---- poll_messages (100), and what shares its body (messages.md 4.1, 4.2) ---- */
+
+static const iggy_row_t poll_rows[] = {
+    IGGY_ROWS(iggy_rows_consumer),
+    IGGY_ROWS(iggy_rows_stream_topic),
+    IGGY_ROWS(iggy_rows_opt_partition),
+    IGGY_ROWS(iggy_rows_strategy),
+    IGGY_U32(hf_iggy_poll_count, .fact = IGGY_FACT_POLL_COUNT, .put = IGGY_REG_COUNT),
+    IGGY_U8(hf_iggy_poll_auto_commit),
+    IGGY_ROWS_END
+};
+
+static int poll_records(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    iggy_run_t run = { 0 };
+    uint64_t said = walk->reg[IGGY_REG_COUNT];
+
+    /* Which of the two heads it is: no records go with no messages, and only then (messages.md 4.2). */
+    if (walk->mode == IGGY_WALK_FIT && (said == 0) != (offset >= walk->end))
+        return iggy_walk_fail(walk, row, offset, "records and the count of messages contradict each other");
+    offset = iggy_walk_records(walk, row, tree, offset, &run);
+    iggy_note_run(walk, &run);
+    check_count(walk, tree, said, &run);
+    iggy_show_run(walk, tree, &run);
+    if (run.has_offsets && walk->facts)
+        show_lag(walk, tree, iggy_fact(walk->facts, IGGY_FACT_CURRENT_OFFSET, 0), run.last_offset);
+    return offset;
+}
+
+/* A member of a group whose assignment has changed gets no messages and must ask for it again (encodings.md 1.3). */
+static int check_assignment(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    uint64_t partition = walk->reg[IGGY_REG_KIND];
+
+    if (partition != STALE_ASSIGNMENT)
+        iggy_walk_note(walk, IGGY_FACT_PARTITION, partition, offset - 4, 4, NULL);
+    else if (iggy_walk_shows(walk))
+        proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_stale_assignment, walk->tvb, offset - 4, 4);
+    return offset;
+}
+
+static const iggy_row_t poll_reply_rows[] = {
+    IGGY_U32(hf_iggy_partition_id, .put = IGGY_REG_KIND, .sentinels = stale_assignment),
+    IGGY_CALL(check_assignment),
+    IGGY_U64(hf_iggy_current_offset, .fact = IGGY_FACT_CURRENT_OFFSET),
+    IGGY_U32(hf_iggy_messages_count, .fact = IGGY_FACT_MESSAGES_COUNT, .put = IGGY_REG_COUNT),
+    IGGY_ROWS(iggy_rows_context, .since = IGGY_0_12_0),
+    IGGY_CALL(poll_records, .hf = &hf_iggy_messages_count),
+    IGGY_ROWS_END
+};
+
+/* ---- send_messages (101, messages.md 3) ---- */
+
+static const iggy_row_t send_metadata_rows[] = {
+    IGGY_ROWS(iggy_rows_stream_topic),
+    IGGY_ROWS(iggy_rows_partitioning),
+    IGGY_U32(hf_iggy_messages_count, .fact = IGGY_FACT_MESSAGES_COUNT, .put = IGGY_REG_COUNT),
+    IGGY_ROWS_END
+};
+
+static int send_batch(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    iggy_run_t run = { 0 };
+
+    offset = iggy_walk_record(walk, row, tree, offset, &run);
+    iggy_note_run(walk, &run);
+    check_count(walk, tree, walk->reg[IGGY_REG_COUNT], &run);
+    iggy_show_run(walk, tree, &run);
+    return offset;
+}
+
+static const iggy_row_t send_rows[] = {
+    { .kind = IGGY_ROW_BLOCK, .size = 4, .hf_2 = &hf_iggy_send_metadata_length, .rows = send_metadata_rows },
+    IGGY_CALL(send_batch, .hf = &hf_iggy_messages_count),
+    IGGY_ROWS_END
+};
+
+static const iggy_row_t confirmation_rows[] = {
+    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .label = " stream |"),
+    IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .label = ", topic |"),
+    IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ", partition |"),
+    IGGY_U64(hf_iggy_confirmation_base_offset, .fact = IGGY_FACT_FIRST_OFFSET, .label = ": offset |"),
+    IGGY_ROWS_END
+};
+
+/* Empty, or a count of its own that is no result section. */
+static const iggy_row_t send_reply_rows[] = {
+    IGGY_U32(hf_iggy_confirmations_count, .put = IGGY_REG_COUNT, .flags = IGGY_IF_LEFT),
+    IGGY_LIST(IGGY_REG_COUNT, confirmation_rows, hf_iggy_confirmation, ett_iggy_confirmation, 20),
+    IGGY_ROWS_END
+};
+
+/* ---- commands of 0.11.0 (messages.md 4.8) ---- */
+
+static const iggy_row_t flush_rows[] = {
+    IGGY_ROWS(iggy_rows_stream_topic),
+    IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION),
+    IGGY_U8(hf_iggy_flush_fsync),
+    IGGY_ROWS_END
+};
+
+/* Session that polls on the primary shall use, and the node to ask. */
+static const iggy_row_t routing_reply_rows[] = {
+    IGGY_ROWS(iggy_rows_session_identity),
+    IGGY_ROWS(iggy_rows_one_node),
+    IGGY_ROWS_END
+};
+
+/* ---- get_partition_route (105) ---- */
+
+static const iggy_row_t route_rows[] = {
+    IGGY_ROWS(iggy_rows_stream_topic),
+    IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION),
+    IGGY_ROWS_END
+};
+
+static const iggy_row_t route_reply_rows[] = {
+    IGGY_U64(hf_iggy_context_partition_incarnation),
+    IGGY_U64(hf_iggy_context_minimum_metadata_op),
+    IGGY_U32(hf_iggy_route_view),
+    IGGY_U32(hf_iggy_partitions_count),
+    IGGY_U8(hf_iggy_route_primary),
+    IGGY_ROWS_END
+};
+
+/* ---- poll_messages_deferred (106), wait_for_messages (107) ---- */
+
+/* A server refuses what is beyond these (messages.md 4.4 to 4.6). */
+#define WAIT_MOST 600000000u
+#define TIMEOUT_MOST 630000000u
+#define TIMEOUT_MARGIN 1000000u
+
+static int check_wait(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    uint64_t wait = walk->reg[IGGY_REG_START], timeout = walk->reg[IGGY_REG_STATUS];
+
+    if (iggy_walk_shows(walk) &&
+        (wait > WAIT_MOST || timeout == 0 || timeout > TIMEOUT_MOST || (wait && timeout < wait + TIMEOUT_MARGIN)))
+        proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_wait, walk->tvb, offset - 8, 8);
+    return offset;
+}
+
+#define WAIT IGGY_U64(hf_iggy_poll_wait, .put = IGGY_REG_START, .sentinels = at_once)
+#define REQUEST_TIMEOUT IGGY_U64(hf_iggy_poll_request_timeout, .put = IGGY_REG_STATUS), IGGY_CALL(check_wait)
+
+static const iggy_row_t deferred_rows[] = {
+    IGGY_ROWS(poll_rows),
+    WAIT,
+    IGGY_U32(hf_iggy_poll_min_count),
+    IGGY_U32(hf_iggy_poll_max_bytes),
+    REQUEST_TIMEOUT,
+    IGGY_ROWS_END
+};
+
+static const iggy_row_t wait_target_rows[] = {
+    IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ": partition |"),
+    IGGY_ROWS(iggy_rows_strategy),
+    IGGY_ROWS_END
+};
+
+static const iggy_row_t wait_rows[] = {
+    IGGY_ROWS(iggy_rows_consumer),
+    IGGY_ROWS(iggy_rows_stream_topic),
+    WAIT,
+    REQUEST_TIMEOUT,
+    IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT),
+    IGGY_LIST(IGGY_REG_COUNT, wait_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 13, .flags = IGGY_SCOPED),
+    IGGY_ROWS_END
+};
+
+static const iggy_row_t wait_reply_rows[] = {
+    IGGY_U32(hf_iggy_poll_ready_count, .put = IGGY_REG_COUNT, .fact = IGGY_FACT_PARTITIONS_COUNT),
+    IGGY_LIST_BARE(IGGY_REG_COUNT, iggy_rows_partition_id, 4, .flags = IGGY_SCOPED),
+    IGGY_ROWS_END
+};
+
+/* ---- fetch_messages (109, messages.md 4.6) ---- */
+
+static const iggy_row_t fetch_target_rows[] = {
+    IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ": partition |"),
+    IGGY_ROWS(iggy_rows_strategy),
+    IGGY_U32(hf_iggy_poll_max_bytes),
+    IGGY_U64(hf_iggy_context_partition_incarnation),
+    IGGY_U64(hf_iggy_context_owner_generation),
+    IGGY_ROWS_END
+};
+
+static const iggy_row_t fetch_rows[] = {
+    IGGY_ROWS(iggy_rows_consumer),
+    IGGY_ROWS(iggy_rows_stream_topic),
+    WAIT,
+    REQUEST_TIMEOUT,
+    IGGY_U32(hf_iggy_poll_min_count),
+    IGGY_U32(hf_iggy_poll_count, .fact = IGGY_FACT_POLL_COUNT),
+    IGGY_U32(hf_iggy_poll_max_bytes),
+    IGGY_U8(hf_iggy_poll_auto_commit),
+    IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT),
+    IGGY_LIST(IGGY_REG_COUNT, fetch_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 33, .flags = IGGY_SCOPED),
+    IGGY_ROWS_END
+};
+
+#define SECTION_SIZE 56
+#define SECTION_CURRENT_OFFSET 8
+#define SECTION_MESSAGES_COUNT 16
+#define SECTION_NEXT_OFFSET 44
+#define SECTION_RECORDS_LENGTH 52
+
+/* An error of one partition is an error that a filter on iggy.error finds; the others of the reply are fine. */
+static int show_section_error(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    if (!iggy_walk_shows(walk))
+        return offset;
+    uint32_t error = (uint32_t)walk->reg[IGGY_REG_STATUS];
+    proto_item *item = proto_tree_add_uint(tree, hf_iggy_error, walk->tvb, offset - 4, 4, error);
+    proto_item_set_generated(item);
+    expert_add_info(walk->pdu->pinfo, item, &ei_iggy_partition_error);
+    return offset;
+}
+
+static const iggy_row_t section_rows[] = {
+    IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ": partition |"),
+    IGGY_U32(hf_iggy_fetch_status, .put = IGGY_REG_STATUS),
+    IGGY_CALL(show_section_error, .when = IGGY_REG_STATUS, .flags = IGGY_NOT),
+    IGGY_U64(hf_iggy_current_offset),
+    IGGY_U32(hf_iggy_messages_count, .label = ", | messages"),
+    IGGY_ROWS(iggy_rows_context),
+    IGGY_U64(hf_iggy_fetch_next_offset),
+    IGGY_U32(hf_iggy_fetch_records_length),
+    IGGY_ROWS_END
+};
+
+static uint64_t section_number(iggy_walk_t *walk, int entry, int at)
+{
+    return tvb_get_letohl(walk->tvb, entry + at);
+}
+
+/* The records of the section whose entry in the table is at `entry`: its run is added to `total`. */
+static int section_records(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, int entry,
+                           iggy_run_t *total)
+{
+    iggy_run_t run = { 0 };
+    uint64_t length = section_number(walk, entry, SECTION_RECORDS_LENGTH);
+    uint64_t said = section_number(walk, entry, SECTION_MESSAGES_COUNT);
+    int outer_end = walk->end;
+
+    if (!iggy_walk_there(walk, row, offset, length))
+        return offset;
+    proto_tree *subtree = tree;
+    if (length && iggy_walk_shows(walk)) {
+        proto_item *item = proto_tree_add_item(tree, hf_iggy_fetch_records, walk->tvb, offset, (int)length, ENC_NA);
+        proto_item_append_text(item, " of partition %u", tvb_get_letohl(walk->tvb, entry));
+        subtree = proto_item_add_subtree(item, ett_iggy_fetch_records);
+    }
+    walk->end = offset + (int)length;
+    offset = iggy_walk_records(walk, row, subtree, offset, &run);
+    walk->end = outer_end;
+    check_count(walk, subtree, said, &run);
+    if (run.messages && !walk->failed) {
+        iggy_show_run(walk, subtree, &run);
+        show_lag(walk, subtree, tvb_get_letoh64(walk->tvb, entry + SECTION_CURRENT_OFFSET),
+                 tvb_get_letoh64(walk->tvb, entry + SECTION_NEXT_OFFSET) - 1);
+    }
+    iggy_add_run(total, &run);
+    return offset;
+}
+
+/* The records of all sections, back to back after the table. Offsets of several partitions have no common range. */
+static int fetch_records(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    iggy_run_t total = { 0 };
+    uint64_t count = walk->reg[IGGY_REG_COUNT];
+    int entry = offset - (int)count * SECTION_SIZE;
+    unsigned partitions = 0;
+
+    for (uint64_t i = 0; i < count && !walk->failed; i++, entry += SECTION_SIZE) {
+        uint64_t before = total.messages;
+        offset = section_records(walk, row, tree, offset, entry, &total);
+        partitions += total.messages > before;
+    }
+    if (partitions > 1) {
+        total.has_offsets = false;
+        if (walk->facts)
+            walk->facts->has[IGGY_FACT_PARTITION] = 0;
+    }
+    iggy_note_run(walk, &total);
+    return offset;
+}
+
+/* The count of sections is the register that the calls need after the list: no row of a section writes it. */
+static const iggy_row_t fetch_reply_rows[] = {
+    IGGY_U32(hf_iggy_fetch_sections_count, .put = IGGY_REG_COUNT),
+    IGGY_LIST(IGGY_REG_COUNT, section_rows, hf_iggy_fetch_section, ett_iggy_fetch_section, SECTION_SIZE,
+              .flags = IGGY_SCOPED),
+    IGGY_CALL(fetch_records, .hf = &hf_iggy_fetch_records),
+    IGGY_ROWS_END
+};
+
+/* ---- consumer offsets (120 to 123, commands.md 6) ---- */
+
+static const iggy_row_t offset_rows[] = {
+    IGGY_ROWS(iggy_rows_consumer),
+    IGGY_ROWS(iggy_rows_stream_topic),
+    IGGY_ROWS(iggy_rows_opt_partition),
+    IGGY_ROWS_END
+};
+
+static int offset_lag(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    show_lag(walk, tree, tvb_get_letoh64(walk->tvb, offset - 16), tvb_get_letoh64(walk->tvb, offset - 8));
+    return offset;
+}
+
+static const iggy_row_t offset_reply_rows[] = {
+    IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION),
+    IGGY_U64(hf_iggy_current_offset, .fact = IGGY_FACT_CURRENT_OFFSET),
+    IGGY_U64(hf_iggy_stored_offset, .fact = IGGY_FACT_STORED_OFFSET),
+    IGGY_CALL(offset_lag),
+    IGGY_ROWS_END
+};
+
+const iggy_row_t iggy_rows_store_consumer_offset[] = {
+    IGGY_ROWS(offset_rows),
+    IGGY_U64(hf_iggy_offset, .fact = IGGY_FACT_OFFSET),
+    IGGY_ROWS(iggy_rows_ack),
+    IGGY_ROWS_END
+};
+
+const iggy_row_t iggy_rows_delete_consumer_offset[] = {
+    IGGY_ROWS(offset_rows),
+    IGGY_ROWS(iggy_rows_ack),
+    IGGY_ROWS_END
+};
+
+#define READ IGGY_OP_NON_REPLICATED
+
+const iggy_command_t iggy_commands_messages[] = {
+    { 100, READ, 0, 0, IGGY_TELLS, "poll_messages", poll_rows, poll_reply_rows },
+    { 101, IGGY_OP_SEND_MESSAGES, 0, 0, 0, "send_messages", send_rows, send_reply_rows },
+    { 102, READ, IGGY_0_11_0, IGGY_0_11_0, 0, "flush_unsaved_buffer", flush_rows, iggy_rows_none },
+    { 103, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "get_poll_routing", poll_rows, routing_reply_rows },
+    { 104, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "poll_messages_on_primary", poll_rows, poll_reply_rows },
+    { 105, READ, IGGY_0_12_0, 0, 0, "get_partition_route", route_rows, route_reply_rows },
+    { 106, READ, IGGY_0_12_0, 0, IGGY_TELLS | IGGY_LATE_REPLY, "poll_messages_deferred", deferred_rows, poll_reply_rows },
+    { 107, READ, IGGY_0_12_0, IGGY_0_12_0, IGGY_LATE_REPLY, "wait_for_messages", wait_rows, wait_reply_rows },
+    { 108, READ, IGGY_0_12_0, 0, IGGY_NO_REPLY, "cancel_deferred_request", iggy_rows_none, iggy_rows_none },
+    { 109, READ, IGGY_0_12_1, 0, IGGY_LATE_REPLY, "fetch_messages", fetch_rows, fetch_reply_rows },
+    { 120, READ, 0, 0, 0, "get_consumer_offset", offset_rows, offset_reply_rows },
+    { 121, 161, 0, 0, 0, "store_consumer_offset", iggy_rows_store_consumer_offset, iggy_rows_none },
+    { 122, 162, 0, 0, 0, "delete_consumer_offset", iggy_rows_delete_consumer_offset, iggy_rows_none },
+    { 123, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "get_consumer_offset_routing", offset_rows, routing_reply_rows },
+    { .name = NULL }
+};
+
+void iggy_register_commands_messages(int proto)
+{
+    static hf_register_info hf[] = {
+        { &hf_iggy_poll_auto_commit,
+          { "Auto commit", "iggy.poll.auto_commit", FT_BOOLEAN, BASE_NONE, NULL, 0x0, "The server stores the offset of the last message that it sends", HFILL } },
+        { &hf_iggy_poll_wait,
+          { "Wait", "iggy.poll.wait", FT_UINT64, BASE_DEC | BASE_UNIT_STRING, UNS(&units_microseconds), 0x0, "Time that the server may wait for messages", HFILL } },
+        { &hf_iggy_poll_request_timeout,
+          { "Request timeout", "iggy.poll.request_timeout", FT_UINT64, BASE_DEC | BASE_UNIT_STRING, UNS(&units_microseconds), 0x0, "Time after which the client gives up", HFILL } },
+        { &hf_iggy_poll_min_count,
+          { "Least messages", "iggy.poll.min_count", FT_UINT32, BASE_DEC, NULL, 0x0, "Fewer than these are not worth an answer before the time is up", HFILL } },
+        { &hf_iggy_poll_max_bytes,
+          { "Most bytes", "iggy.poll.max_bytes", FT_UINT32, BASE_DEC | BASE_UNIT_STRING, UNS(&units_byte_bytes), 0x0, NULL, HFILL } },
+        { &hf_iggy_poll_targets_count,
+          { "Targets", "iggy.poll.targets_count", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_poll_target,
+          { "Target", "iggy.poll.target", FT_NONE, BASE_NONE, NULL, 0x0, "A partition and where to read in it", HFILL } },
+        { &hf_iggy_poll_ready_count,
+          { "Partitions with messages", "iggy.poll.ready_count", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_send_metadata_length,
+          { "Metadata length", "iggy.send.metadata_length", FT_UINT32, BASE_DEC | BASE_UNIT_STRING, UNS(&units_byte_bytes), 0x0, "Bytes of stream, topic, partitioning and count of messages", HFILL } },
+        { &hf_iggy_confirmations_count,
+          { "Confirmations", "iggy.confirmations_count", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_confirmation,
+          { "Confirmation", "iggy.confirmation", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_confirmation_base_offset,
+          { "Base offset", "iggy.confirmation.base_offset", FT_UINT64, BASE_DEC, NULL, 0x0, "Offset of the first message of the batch", HFILL } },
+        { &hf_iggy_fetch_sections_count,
+          { "Sections", "iggy.fetch.sections_count", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_fetch_section,
+          { "Section", "iggy.fetch.section", FT_NONE, BASE_NONE, NULL, 0x0, "What the fetch found in one partition", HFILL } },
+        { &hf_iggy_fetch_status,
+          { "Status", "iggy.fetch.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &iggy_error_vals_ext, 0x0, "Of this partition alone", HFILL } },
+        { &hf_iggy_fetch_next_offset,
+          { "Next offset", "iggy.fetch.next_offset", FT_UINT64, BASE_DEC, NULL, 0x0, "Where the next fetch continues", HFILL } },
+        { &hf_iggy_fetch_records_length,
+          { "Records length", "iggy.fetch.records_length", FT_UINT32, BASE_DEC | BASE_UNIT_STRING, UNS(&units_byte_bytes), 0x0, NULL, HFILL } },
+        { &hf_iggy_fetch_records,
+          { "Records", "iggy.fetch.records", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_flush_fsync,
+          { "Fsync", "iggy.flush.fsync", FT_BOOLEAN, BASE_NONE, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_route_view,
+          { "View", "iggy.route.view", FT_UINT32, BASE_DEC, NULL, 0x0, "Of the partition's consensus group", HFILL } },
+        { &hf_iggy_route_primary,
+          { "Primary", "iggy.route.primary", FT_UINT8, BASE_DEC, NULL, 0x0, "Replica that leads the partition; get_cluster_metadata tells its address", HFILL } },
+        { &hf_iggy_consumer_lag,
+          { "Consumer lag", "iggy.consumer.lag", FT_UINT64, BASE_DEC, NULL, 0x0, "Messages of the partition after the last one stored or delivered", HFILL } },
+    };
+    static int *ett[] = { &ett_iggy_poll_target, &ett_iggy_confirmation, &ett_iggy_fetch_section, &ett_iggy_fetch_records };
+    static ei_register_info ei[] = {
+        { &ei_iggy_messages_count,
+          { "iggy.expert.messages_count", PI_PROTOCOL, PI_WARN, "The counts of messages contradict each other", EXPFILL } },
+        { &ei_iggy_stale_assignment,
+          { "iggy.expert.stale_assignment", PI_RESPONSE_CODE, PI_NOTE,
+            "The member's assignment is stale: it must call sync_consumer_group", EXPFILL } },
+        { &ei_iggy_partition_error,
+          { "iggy.expert.partition_error", PI_RESPONSE_CODE, PI_NOTE, "An error of this partition alone", EXPFILL } },
+        { &ei_iggy_wait,
+          { "iggy.expert.wait", PI_PROTOCOL, PI_WARN,
+            "Wait or request timeout out of range: the server refuses the request", EXPFILL } },
+    };
+
+    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
+}

@@ -1,0 +1,22 @@
+/* packet-iggy-payload.h
+ * Payloads of messages: bytes, text, or what another dissector makes of them.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_PAYLOAD_H
+#define PACKET_IGGY_PAYLOAD_H
+
+#include "packet-iggy-layout.h"
+
+/** Show the payload of a message: `length` bytes from `offset`, all of them captured. Nothing for 0 bytes. */
+void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int length);
+
+/** Whether somebody looks at what other dissectors make of payloads. */
+bool iggy_payload_wanted(proto_tree *tree);
+
+void iggy_register_payload(int proto);
+
+#endif

@@ -18,6 +18,10 @@ extern const iggy_row_t iggy_rows_update_user[];
 extern const iggy_row_t iggy_rows_update_permissions[];
 extern const iggy_row_t iggy_rows_change_password[];
 
+/* commands.md 6 */
+extern const iggy_row_t iggy_rows_store_consumer_offset[];
+extern const iggy_row_t iggy_rows_delete_consumer_offset[];
+
 /* commands.md 7 */
 extern const iggy_row_t iggy_rows_create_stream[];
 extern const iggy_row_t iggy_rows_delete_stream[];

@@ -15,6 +15,8 @@
 #define IGGY_LEARN      0x02u /* replies are walked in the first pass always: names are learnt */
 #define IGGY_TELLS      0x04u /* the reply's layout tells 0.11.0 from 0.12 (commands.md 10.3) */
 #define IGGY_LATE_REPLY 0x08u /* answered when there is something (106, 107, 109) */
+#define IGGY_TELLS_0_12_2 0x10u /* the reply's layout tells 0.12.2 from the versions before it */
+#define IGGY_ENTERS     0x20u /* login or bind: an eviction answers it (framing.md 6) */
 
 typedef struct {
     uint32_t code;
@@ -46,6 +48,11 @@ const iggy_operation_t *iggy_operation(uint8_t operation);
 /** Walk all commands and operations, for tests: index 0.., NULL at the end. */
 const iggy_command_t *iggy_command_at(unsigned index);
 const iggy_operation_t *iggy_operation_at(unsigned index);
+/**
+ * 40 or 45 for a request with operation 1: the code is not on the wire, the exact fit of the shapes decides (commands.md 4,
+ * login_register_with_pat). Reads the version that the body itself carries, so the connection's need not be known yet.
+ */
+uint32_t iggy_login_code(iggy_pdu_t *pdu);
 /** Name of a code, "code N" in packet scope if unknown. */
 const char *iggy_code_name(packet_info *pinfo, uint32_t code);
 const char *iggy_operation_name(packet_info *pinfo, uint8_t operation);

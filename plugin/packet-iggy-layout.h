@@ -47,6 +47,13 @@ typedef enum {
     IGGY_REG_FLAGS,
     IGGY_REG_START,
     IGGY_REG_OPERATION,
+    IGGY_REG_RECORD,       /* of a batch: bytes, whether the server stamped it, and what messages count from */
+    IGGY_REG_STAMPED,
+    IGGY_REG_BASE_OFFSET,
+    IGGY_REG_BASE_TIME,
+    IGGY_REG_OFFSET_DELTA, /* of a message */
+    IGGY_REG_TIME_DELTA,
+    IGGY_REG_NEXT_DELTA,   /* the delta that the next message should have */
     IGGY_REG_LIMIT
 } iggy_register_t;
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "packet-iggy-fields.h"
+#include "packet-iggy-wanted.h"
 
 #define OPTIONS_MAX 1024    /* entries of an options list */
 #define ENTRY_MIN 12        /* bytes of the smallest entry */
@@ -501,6 +502,12 @@ const iggy_row_t iggy_rows_user_headers[] = {
     IGGY_REPEAT(rows_message_header, hf_iggy_message_header, ett_iggy_message_header),
     IGGY_ROWS_END
 };
+
+bool iggy_user_headers_wanted(proto_tree *tree)
+{
+    return iggy_range_wanted(tree, hf_iggy_message_header, hf_iggy_message_header_value_bytes) ||
+           (tree && proto_field_is_referenced(tree, ei_iggy_value_length.hf));
+}
 
 void iggy_register_options(int proto)
 {

@@ -93,7 +93,7 @@ static tap_packet_status commands_packet(stats_tree *st, packet_info *pinfo _U_,
     const char *command = command_name(pdu);
     if (pdu->command == IGGY_REQUEST) {
         tick_command(st, "Requests", node_requests, command);
-        if (pdu->exchange && pdu->exchange->first)
+        if (iggy_is_retry(pdu->exchange))
             tick_command(st, "Retries", node_retries, command);
         return TAP_PACKET_REDRAW;
     }
@@ -256,32 +256,17 @@ static void srt_init(struct register_srt *srt _U_, GArray *tables)
     }
 }
 
-/*
- * The request that this frame answers for the first time, NULL otherwise. A retry counts from the first copy of the request and
- * only if that one was never answered (framing.md 7); a repeated reply is no exchange's reply frame.
- */
-static const iggy_exchange_t *answered_now(const iggy_pdu_t *pdu)
-{
-    const iggy_exchange_t *exchange = pdu->exchange;
-    if (pdu->command != IGGY_REPLY || !exchange || exchange->reply_frame != pdu->pinfo->num || !exchange->request_frame)
-        return NULL;
-    while (exchange->first) {
-        exchange = exchange->first;
-        if (exchange->reply_frame && exchange->reply_frame < pdu->pinfo->num)
-            return NULL;
-    }
-    return exchange;
-}
-
+/* A request counts once, from its first copy to its first reply (framing.md 7): iggy_conversation_response_time() sees to it. */
 static tap_packet_status srt_packet(void *tapdata, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                     tap_flags_t flags _U_)
 {
     const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
-    const iggy_exchange_t *request = answered_now(pdu);
-    if (!request)
+    nstime_t time, asked;
+    if (pdu->command != IGGY_REPLY || !iggy_conversation_response_time(pdu, &time))
         return TAP_PACKET_DONT_REDRAW;
+    nstime_delta(&asked, &pinfo->abs_ts, &time);
     srt_stat_table *table = g_array_index(((srt_data_t *)tapdata)->srt_array, srt_stat_table *, 0);
-    add_srt_table_data(table, pdu->code < SRT_ROWS ? (int)pdu->code : 0, &request->request_time, pinfo);
+    add_srt_table_data(table, pdu->code < SRT_ROWS ? (int)pdu->code : 0, &asked, pinfo);
     return TAP_PACKET_REDRAW;
 }
 

@@ -12,9 +12,10 @@
 #include "packet-iggy-values.h"
 
 int hf_iggy_up_to_offset = IGGY_UNREGISTERED;
-int hf_iggy_parent = IGGY_UNREGISTERED;
-int hf_iggy_retry_capacity = IGGY_UNREGISTERED;
+int hf_iggy_partition_view = IGGY_UNREGISTERED;
 
+static int hf_iggy_parent = IGGY_UNREGISTERED;
+static int hf_iggy_retry_capacity = IGGY_UNREGISTERED;
 static int hf_iggy_prepare_checksum = IGGY_UNREGISTERED;
 static int hf_iggy_commit_checksum = IGGY_UNREGISTERED;
 static int hf_iggy_timestamp_monotonic = IGGY_UNREGISTERED;
@@ -44,7 +45,6 @@ static int hf_iggy_logout_outcome = IGGY_UNREGISTERED;
 static int hf_iggy_incomplete = IGGY_UNREGISTERED;
 static int hf_iggy_reporter = IGGY_UNREGISTERED;
 static int hf_iggy_quorum_age_ns = IGGY_UNREGISTERED;
-static int hf_iggy_partition_view = IGGY_UNREGISTERED;
 static int hf_iggy_rebalance_kind = IGGY_UNREGISTERED;
 static int hf_iggy_ready = IGGY_UNREGISTERED;
 static int hf_iggy_target = IGGY_UNREGISTERED;

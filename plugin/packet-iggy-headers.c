@@ -40,8 +40,6 @@ static int ett_iggy_result_entry = IGGY_UNREGISTERED;
 static expert_field ei_iggy_group_invalid = EI_INIT;
 static expert_field ei_iggy_failed = EI_INIT;
 
-const iggy_sentinel_t iggy_not_set_0[] = { { 0, "not set" }, { 0, NULL } };
-
 /* ---- calls ---- */
 
 /* An error code: under row->hf always, and as iggy.error where it is one. */

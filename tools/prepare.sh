@@ -14,7 +14,8 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${IGGY_BUILD_DIR:-$top/build}
 
 BUILD_PACKAGES=(cmake ninja-build gcc libc6-dev tshark wireshark-dev libglib2.0-dev libxxhash-dev libgcrypt20-dev)
-TEST_PACKAGES=(python3 python3-pytest)
+STYLE_PACKAGES=(bzip2 clang cppcheck perl python3 xz-utils)
+TEST_PACKAGES=(python3 python3-pytest "${STYLE_PACKAGES[@]}")
 
 # Says in one line what is wrong, and ends.
 fail() {
@@ -67,18 +68,24 @@ prepare() {
     command -v "${CC:-cc}" >/dev/null || fail "no C compiler: ${CC:-cc} is missing"
 }
 
-# Configures (once) and builds. Changed sources only are compiled again.
-build_plugin() {
+# Configures the build folder once, silently if it works.
+configure_plugin() {
+    local log
     if [ -e "$build" ] && [ ! -w "$build" ]; then
         fail "$build belongs to somebody else: remove it, or set IGGY_BUILD_DIR"
     fi
-    if [ ! -f "$build/build.ninja" ]; then
-        cmake -S "$top" -B "$build" -G Ninja "$@" >"${TMPDIR:-/tmp}/iggy-configure.$$" 2>&1 || {
-            cat "${TMPDIR:-/tmp}/iggy-configure.$$" >&2
-            rm -f "${TMPDIR:-/tmp}/iggy-configure.$$"
-            fail "cannot configure the build: see the message of CMake above"
-        }
-        rm -f "${TMPDIR:-/tmp}/iggy-configure.$$"
+    [ ! -f "$build/build.ninja" ] || return 0
+    log=$(mktemp)
+    if ! cmake -S "$top" -B "$build" -G Ninja >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        fail "the build cannot be configured: CMake says why, above"
     fi
+    rm -f "$log"
+}
+
+# Builds; only what changed is compiled again.
+build_plugin() {
+    configure_plugin
     ninja -C "$build" >&2 || fail "the plugin does not compile"
 }

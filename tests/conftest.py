@@ -19,6 +19,8 @@ captures that this user may read.
 """
 
 import collections
+import copy
+import itertools
 import json
 import os
 import re
@@ -33,7 +35,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 CAPTURES = HERE.parent / "captures"
-sys.path.insert(0, str(HERE / "tools"))
+for folder in ("tools", "fuzz", "negative", "bench"):
+    sys.path.insert(0, str(HERE / folder))
 
 NOBODY = 65534
 BROKEN = re.compile(r"dissector bug|\*\* ?(?:ERROR|CRITICAL|WARNING)|\b(?:ERROR|CRITICAL|WARNING)\]|assertion|Sanitizer",
@@ -55,7 +58,7 @@ class Tshark:
         self.root = os.geteuid() == 0
         self.folder = Path(tempfile.mkdtemp(prefix="iggy-tests-"))
         self.folder.chmod(0o755)
-        self.copies = {}
+        self.copies, self.serial = {}, itertools.count(1)
         self.environment = dict(os.environ, WIRESHARK_CONFIG_DIR=str(self.folder / "config"), TZ="UTC", LC_ALL="C.UTF-8")
         if self.root:
             self.environment["HOME"] = "/nonexistent"
@@ -64,6 +67,12 @@ class Tshark:
         self.plugin = self._stage_plugin()
         if not re.search(r"\tiggy\tiggy$", self._plain(["-G", "protocols"]).stdout, re.IGNORECASE | re.MULTILINE):
             raise RuntimeError("the plugin is not loaded by %s (%s)" % (self.program, self.plugin or "installed"))
+
+    def with_environment(self, **variables):
+        """The same tshark with more environment variables."""
+        other = copy.copy(self)
+        other.environment = dict(self.environment, **variables)
+        return other
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -105,11 +114,16 @@ class Tshark:
             return path
         key = (path, path.stat().st_mtime_ns, path.stat().st_size)
         if key not in self.copies:
-            copy = self.folder / ("%d-%s" % (len(self.copies), path.name))
-            shutil.copyfile(path, copy)
-            copy.chmod(0o644)
-            self.copies[key] = copy
+            twin = self.folder / ("%d-%s" % (next(self.serial), path.name))
+            shutil.copyfile(path, twin)
+            twin.chmod(0o644)
+            self.copies[key] = twin
         return self.copies[key]
+
+    def forget(self, capture):
+        """Drop the copy of a capture that is not needed any more."""
+        for key in [key for key in self.copies if key[0] == Path(capture)]:
+            self.copies.pop(key).unlink(missing_ok=True)
 
     def run(self, arguments, timeout=300, check=True):
         """Run tshark; its output. Fails if tshark does, or if it speaks of a dissector bug."""

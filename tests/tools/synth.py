@@ -267,12 +267,13 @@ class Capture:
     def drop(self, number):
         del self.packets[number - 1]
 
-    def write(self, path, snaplen=262144):
+    def write(self, path, snaplen=262144, kept=None):
+        """A pcap; of every packet `snaplen` bytes, of those in `kept` (number -> bytes) so many."""
         with open(path, "wb") as out:
             out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, snaplen, 1))
-            for when, data in self.packets:
-                kept = data[:snaplen]
-                out.write(struct.pack("<IIII", when // 1_000_000, when % 1_000_000, len(kept), len(data)) + kept)
+            for number, (when, data) in enumerate(self.packets, 1):
+                cut = data[:(kept or {}).get(number, snaplen)]
+                out.write(struct.pack("<IIII", when // 1_000_000, when % 1_000_000, len(cut), len(data)) + cut)
         return path
 
 

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# Random byte errors over all captures, in the environment of Wireshark's tools/fuzz-test.sh.
+#
+# Apache Iggy dissector for Wireshark
+#
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""editcap_errors.py [--seconds N] [--seed N]: editcap -E at several rates, strict memory checks.
+
+Every damaged capture is dissected in one pass and in two, with -V and without. A finding is a crash, a dissector bug of
+ours, or too many tree items; its capture is kept. Needs the variables that tests/conftest.py describes.
+"""
+
+import argparse
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from conftest import CAPTURES, Tshark  # noqa: E402
+
+RATES = (0.001, 0.005, 0.01, 0.02, 0.05)
+WAYS = ([], ["-V"], ["-2"], ["-2", "-V"])
+FAULT = re.compile(r"dissector bug, protocol iggy|Dissector bug, protocol Iggy|too many items|add more than [\d,]+ items|"
+                   r"ERROR|CRITICAL|assertion failed", re.IGNORECASE)
+STRICT = dict(WIRESHARK_DEBUG_WMEM_OVERRIDE="strict", G_SLICE="debug-blocks", MALLOC_CHECK_="3",
+              WIRESHARK_ABORT_ON_TOO_MANY_ITEMS="")
+
+
+def all_captures():
+    return sorted(path for path in CAPTURES.glob("*/*") if path.suffix in (".pcap", ".pcapng"))
+
+
+def damage(source, target, rate, seed):
+    result = subprocess.run(["editcap", "-E", str(rate), "--seed", str(seed), str(source), str(target)],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if result.returncode:
+        raise RuntimeError(result.stderr)
+
+
+def dissect(tshark, capture):
+    """What is wrong, or None."""
+    for way in WAYS:
+        result = tshark._plain(["-n", "-r", tshark.readable(capture), *way], timeout=600)
+        found = FAULT.search(result.stderr) or FAULT.search(result.stdout) if "-V" in way else FAULT.search(result.stderr)
+        if result.returncode not in (0, 2) or found:
+            return "%s: status %d, %s" % (" ".join(way) or "plain", result.returncode, result.stderr[-1000:])
+    return None
+
+
+def run(tshark, seconds, seed, keep):
+    """Damaged captures until the time is over, each capture at least once. (captures tried, findings)"""
+    strict = tshark.with_environment(**STRICT)
+    dice, tried, findings = random.Random(seed), 0, []
+    end = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as folder:
+        while True:
+            for source in all_captures():
+                if tried >= len(all_captures()) and time.monotonic() > end:
+                    return tried, findings
+                rate, number = dice.choice(RATES), dice.randrange(1 << 31)
+                target = Path(folder) / ("%d-%s" % (tried, source.name))
+                damage(source, target, rate, number)
+                fault = dissect(strict, target)
+                if fault:
+                    kept = Path(keep) / ("editcap-%s-%d-%s" % (rate, number, source.name))
+                    shutil.copyfile(target, kept)
+                    findings.append("%s: %s" % (kept, fault))
+                strict.forget(target)
+                target.unlink()
+                tried += 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", default=".", help="folder for captures that show a fault")
+    arguments = parser.parse_args()
+    tshark = Tshark()
+    tried, findings = run(tshark, arguments.seconds, arguments.seed, arguments.keep)
+    tshark.close()
+    print("\n".join(findings))
+    print("%d damaged captures, %d findings" % (tried, len(findings)))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,6 +11,8 @@
 #include <xxhash.h>
 
 #include "packet-iggy-checksum.h"
+#include "packet-iggy-decrypt.h"
+#include "packet-iggy-export.h"
 #include "packet-iggy-fields.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
@@ -245,14 +247,69 @@ static int check_offset_delta(iggy_walk_t *walk, const iggy_row_t *row _U_, prot
     return offset;
 }
 
+/* The same walk, over decrypted bytes. */
+static iggy_walk_t walk_within(const iggy_walk_t *walk, tvbuff_t *clear)
+{
+    iggy_walk_t inner = *walk;
+    inner.tvb = clear;
+    inner.end = inner.captured = (int)tvb_captured_length(clear);
+    return inner;
+}
+
+/* One message for the taps; its user headers begin at `headers` and may say what the payload is. */
+static void export_message(iggy_walk_t *walk, tvbuff_t *payload, int headers)
+{
+    iggy_message_t message = { .payload = payload, .length = (uint32_t)walk->reg[IGGY_REG_PAYLOAD_LENGTH] };
+    uint64_t length = walk->reg[IGGY_REG_HEADERS_LENGTH];
+    if (length <= (uint64_t)(MIN(walk->end, walk->captured) - headers))
+        message.content_type = iggy_content_type(walk, headers, (int)length);
+    if (walk->reg[IGGY_REG_STAMPED]) {
+        message.has_partition = message.has_offset = true;
+        message.partition = walk->reg[IGGY_REG_PARTITION];
+        message.offset = walk->reg[IGGY_REG_BASE_OFFSET] + walk->reg[IGGY_REG_OFFSET_DELTA];
+    }
+    iggy_export_message(walk->pdu, &message);
+}
+
 static int message_payload(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     uint64_t length = walk->reg[IGGY_REG_PAYLOAD_LENGTH];
 
     if (!iggy_walk_there(walk, row, offset, length))
         return offset;
-    if (iggy_walk_shows(walk))
+    if (walk->mode == IGGY_WALK_FIT)
+        return offset + (int)length;
+    tvbuff_t *clear = iggy_decrypt(walk, tree, offset, (int)length, IGGY_REGION_PAYLOAD);
+    if (iggy_export_wanted())
+        export_message(walk, clear ? clear : tvb_new_subset_length(walk->tvb, offset, (int)length), offset + (int)length);
+    if (clear && iggy_walk_shows(walk)) {
+        iggy_walk_t inner = walk_within(walk, clear);
+        iggy_show_payload(&inner, tree, 0, inner.end);
+        walk->items = inner.items;
+    } else if (iggy_walk_shows(walk))
         iggy_show_payload(walk, tree, offset, (int)length);
+    return offset + (int)length;
+}
+
+/* User headers that a key opens are shown as if they had travelled in clear. */
+static int message_headers(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    uint64_t length = walk->reg[IGGY_REG_HEADERS_LENGTH];
+    if (!iggy_walk_shows(walk) || length > (uint64_t)(MIN(walk->end, walk->captured) - offset))
+        return offset;
+    tvbuff_t *clear = iggy_decrypt(walk, tree, offset, (int)length, IGGY_REGION_HEADERS);
+    if (!clear)
+        return offset;
+    static const iggy_row_t clear_rows[] = {
+        IGGY_EXTENT(IGGY_REG_HEADERS_LENGTH, iggy_rows_user_headers, hf_iggy_message_headers, ett_iggy_message_headers,
+                    .hf_2 = &hf_iggy_message_headers_opaque, .flags = IGGY_SOFT),
+        IGGY_ROWS_END
+    };
+    iggy_walk_t inner = walk_within(walk, clear);
+    inner.reg[IGGY_REG_HEADERS_LENGTH] = (uint64_t)inner.end;
+    iggy_walk_rows(&inner, clear_rows, tree, 0);
+    walk->items = inner.items;
+    walk->reg[IGGY_REG_HEADERS_LENGTH] = 0;
     return offset + (int)length;
 }
 
@@ -267,6 +324,7 @@ static const iggy_row_t message_rows[] = {
     IGGY_U32(hf_iggy_message_payload_length, .put = IGGY_REG_PAYLOAD_LENGTH),
     IGGY_RESERVED(8, .flags = IGGY_ENFORCED),
     IGGY_CALL(message_payload, .hf = &hf_iggy_message_payload_length),
+    IGGY_CALL(message_headers, .hf = &hf_iggy_message_headers),
     /* Client-side encryption covers the user headers too, and nothing says so: what is no list is opaque (messages.md 2.5). */
     IGGY_EXTENT(IGGY_REG_HEADERS_LENGTH, iggy_rows_user_headers, hf_iggy_message_headers, ett_iggy_message_headers,
                 .hf_2 = &hf_iggy_message_headers_opaque, .flags = IGGY_SOFT),
@@ -303,7 +361,8 @@ static int walk_messages(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *t
 
     if (walk->mode == IGGY_WALK_FIT && least > (uint64_t)(walk->end - offset))
         return iggy_walk_fail(walk, row, offset, "more messages than bytes");
-    if (walk->mode != IGGY_WALK_SHOW || !messages_wanted(tree))
+    if (walk->mode == IGGY_WALK_FIT ||
+        (!iggy_export_wanted() && (walk->mode != IGGY_WALK_SHOW || !messages_wanted(tree))))
         return walk->end;
     walk->reg[IGGY_REG_NEXT_DELTA] = walk->reg[IGGY_REG_STAMPED] ? UINT64_MAX : 0;
     return iggy_walk_rows(walk, message_list_rows, tree, offset);
@@ -339,7 +398,7 @@ static const iggy_row_t messages_rows[] = {
 static const iggy_row_t record_rows[] = {
     IGGY_CALL(batch_begin, .hf = &hf_iggy_batch),
     IGGY_U64(hf_iggy_batch_partition_id, .when = IGGY_REG_STAMPED, .is = 0),
-    IGGY_U64(hf_iggy_partition_id, .when = IGGY_REG_STAMPED, .is = 1, .fact = IGGY_FACT_PARTITION),
+    IGGY_U64(hf_iggy_partition_id, .when = IGGY_REG_STAMPED, .is = 1, .fact = IGGY_FACT_PARTITION, .put = IGGY_REG_PARTITION),
     IGGY_U64(hf_iggy_batch_base_offset, .put = IGGY_REG_BASE_OFFSET),
     IGGY_TIME(hf_iggy_batch_base_timestamp, .put = IGGY_REG_BASE_TIME, .sentinels = not_stamped),
     IGGY_TIME(hf_iggy_batch_origin_timestamp, .put = IGGY_REG_ORIGIN),
@@ -523,6 +582,7 @@ static void register_messages(int proto)
 
     proto_register_field_array(proto, hf, array_length(hf));
     iggy_register_payload(proto);
+    iggy_register_decrypt(proto);
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
     /* Numbers follow the order of registration. */
     first_message_field = hf_iggy_message;

@@ -20,6 +20,9 @@
 #include <gcrypt.h>
 #endif
 
+static int hf_iggy_message_encrypted_payload = IGGY_UNREGISTERED;
+static int hf_iggy_message_encrypted_headers = IGGY_UNREGISTERED;
+
 #define KEY_LENGTH 32
 #define NONCE_LENGTH 12
 #define TAG_LENGTH 16
@@ -99,7 +102,23 @@ static bool place_fits(const char *wanted, const char *name, const char *id)
     return (name && strcmp(wanted, name) == 0) || (id && strcmp(wanted, id) == 0);
 }
 
-bool iggy_decrypt_wanted(void) { return keys_count > 0; }
+/* The texts that the frame has for the object: its name and its id, NULL for what is not known. */
+static void place_of(iggy_pdu_t *pdu, iggy_fact_t id_fact, const char **name, const char **id)
+{
+    iggy_fact_t name_fact = (iggy_fact_t)(id_fact + 1);
+    *name = iggy_has(pdu->facts, name_fact) ? pdu->facts->at[name_fact].text : NULL;
+    *id = iggy_has(pdu->facts, id_fact) ? wmem_strdup_printf(pdu->pinfo->pool, "%" PRIu64, pdu->facts->at[id_fact].value) : NULL;
+}
+
+static bool key_fits(iggy_pdu_t *pdu, const iggy_key_t *key)
+{
+    const char *name, *id;
+    place_of(pdu, IGGY_FACT_STREAM_ID, &name, &id);
+    if (!place_fits(key->stream, name, id))
+        return false;
+    place_of(pdu, IGGY_FACT_TOPIC_ID, &name, &id);
+    return place_fits(key->topic, name, id);
+}
 
 /* ---- the ciphers ---- */
 
@@ -149,31 +168,49 @@ static bool open_region(const uint8_t *key _U_, const uint8_t *from _U_, size_t 
 
 #endif
 
-tvbuff_t *iggy_decrypt(packet_info *pinfo, tvbuff_t *data, const iggy_key_place_t *place, const char *source)
+/* The clear bytes with the first key that opens the region; NULL if none does. */
+static uint8_t *open_with_keys(iggy_pdu_t *pdu, tvbuff_t *tvb, int offset, size_t clear_length)
 {
-    unsigned length = tvb_captured_length(data);
-    if (!keys_count || length < NONCE_LENGTH + TAG_LENGTH || length != tvb_reported_length(data))
-        return NULL;
-    size_t clear_length = length - NONCE_LENGTH - TAG_LENGTH;
-    const uint8_t *from = tvb_get_ptr(data, 0, (int)length);
-    uint8_t *clear = (uint8_t *)wmem_alloc(pinfo->pool, clear_length + 1);
-    for (unsigned i = 0; i < keys_count; i++) {
-        if (!place_fits(keys[i].stream, place->stream, place->stream_id) ||
-            !place_fits(keys[i].topic, place->topic, place->topic_id) ||
-            !open_region(keys[i].bytes, from, clear_length, clear))
-            continue;
-        tvbuff_t *tvb = tvb_new_child_real_data(data, clear, (unsigned)clear_length, (int)clear_length);
-        if (clear_length)
-            add_new_data_source(pinfo, tvb, source);
-        return tvb;
-    }
+    const uint8_t *from = tvb_get_ptr(tvb, offset, (int)(clear_length + NONCE_LENGTH + TAG_LENGTH));
+    uint8_t *clear = (uint8_t *)wmem_alloc(pdu->pinfo->pool, clear_length + 1);
+    for (unsigned i = 0; i < keys_count; i++)
+        if (key_fits(pdu, &keys[i]) && open_region(keys[i].bytes, from, clear_length, clear))
+            return clear;
     return NULL;
+}
+
+tvbuff_t *iggy_decrypt(iggy_walk_t *walk, proto_tree *tree, int offset, int length, iggy_region_t region)
+{
+    static const char *const sources[] = { "Decrypted Iggy payload", "Decrypted Iggy user headers" };
+    static int *const fields[] = { &hf_iggy_message_encrypted_payload, &hf_iggy_message_encrypted_headers };
+    if (!keys_count || length < NONCE_LENGTH + TAG_LENGTH || walk->mode == IGGY_WALK_FIT)
+        return NULL;
+    int clear_length = length - NONCE_LENGTH - TAG_LENGTH;
+    uint8_t *clear = open_with_keys(walk->pdu, walk->tvb, offset, (size_t)clear_length);
+    if (!clear)
+        return NULL;
+    tvbuff_t *tvb = tvb_new_child_real_data(walk->tvb, clear, (unsigned)clear_length, clear_length);
+    if (!iggy_walk_shows(walk))
+        return tvb;
+    if (clear_length)
+        add_new_data_source(walk->pdu->pinfo, tvb, sources[region]);
+    proto_tree_add_item(tree, *fields[region], walk->tvb, offset, length, ENC_NA);
+    walk->items++;
+    return tvb;
 }
 
 /* ---- registration ---- */
 
-void iggy_register_decrypt(int proto _U_, struct pref_module *preferences)
+void iggy_register_decrypt(int proto)
 {
+    static hf_register_info hf[] = {
+        { &hf_iggy_message_encrypted_payload,
+          { "Encrypted payload", "iggy.message.encrypted_payload", FT_BYTES, BASE_NONE, NULL, 0x0,
+            "Nonce, ciphertext and tag; a key of the preferences opened them", HFILL } },
+        { &hf_iggy_message_encrypted_headers,
+          { "Encrypted user headers", "iggy.message.encrypted_headers", FT_BYTES, BASE_NONE, NULL, 0x0,
+            "Nonce, ciphertext and tag; a key of the preferences opened them", HFILL } },
+    };
     static uat_field_t fields[] = {
         UAT_FLD_CSTRING(keys, stream, "Stream", "Name or id of the stream; empty: all streams"),
         UAT_FLD_CSTRING(keys, topic, "Topic", "Name or id of the topic; empty: all topics"),
@@ -182,7 +219,8 @@ void iggy_register_decrypt(int proto _U_, struct pref_module *preferences)
     };
     uat_t *table = uat_new("Iggy payload keys", sizeof(iggy_key_t), "iggy_keys", true, &keys, &keys_count,
                            UAT_AFFECTS_DISSECTION, NULL, key_copy, key_update, key_free, NULL, NULL, fields);
-    prefs_register_uat_preference(preferences, "keys", "Keys of encrypted payloads",
+    proto_register_field_array(proto, hf, array_length(hf));
+    prefs_register_uat_preference(iggy_preferences, "keys", "Keys of encrypted payloads",
                                   "Keys of payloads and user headers that clients encrypt (AES-256-GCM) or servers encrypt at "
                                   "rest (AES-256-GCM-SIV), by stream and topic", table);
 }

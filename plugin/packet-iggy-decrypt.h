@@ -9,25 +9,19 @@
 #ifndef PACKET_IGGY_DECRYPT_H
 #define PACKET_IGGY_DECRYPT_H
 
-#include "packet-iggy.h"
+#include "packet-iggy-layout.h"
 
-/* Where bytes belong, to choose keys: names or decimal ids, NULL where not known. */
-typedef struct {
-    const char *stream, *stream_id;
-    const char *topic, *topic_id;
-} iggy_key_place_t;
-
-/** Whether the user table has any key; false: do not bother to ask. */
-bool iggy_decrypt_wanted(void);
+typedef enum { IGGY_REGION_PAYLOAD, IGGY_REGION_HEADERS } iggy_region_t;
 
 /**
- * Open nonce (12 bytes), ciphertext, tag (16 bytes) with the keys whose rows match `place`; an unknown name matches every row.
- * @param data   exactly the encrypted region, all bytes captured, else nothing is tried
- * @param source name of the data source that shows the clear bytes
- * @return the clear bytes (child of `data`, data source added), NULL if no key opens it
+ * Open nonce (12 bytes), ciphertext and tag (16 bytes) with the keys whose rows fit the frame's stream and topic; what the frame
+ * does not tell fits every row. In mode SHOW the encrypted bytes are added to `tree`, and the clear ones are a data source.
+ * @param offset, length the encrypted region in walk->tvb, all of it captured
+ * @return the clear bytes, NULL if there are no keys or none opens it
  */
-tvbuff_t *iggy_decrypt(packet_info *pinfo, tvbuff_t *data, const iggy_key_place_t *place, const char *source);
+tvbuff_t *iggy_decrypt(iggy_walk_t *walk, proto_tree *tree, int offset, int length, iggy_region_t region);
 
-void iggy_register_decrypt(int proto, struct pref_module *preferences);
+/** Fields (between those of the messages, which they belong to) and the table of keys. */
+void iggy_register_decrypt(int proto);
 
 #endif

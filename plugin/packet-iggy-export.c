@@ -19,6 +19,8 @@
 #include <wsutil/wsjson.h>
 #include <xxhash.h>
 
+#include "packet-iggy-decrypt.h"
+
 #define NAME_LENGTH 80       /* bytes of a stream's or topic's name in a file name: a file name has at most 255 */
 #define JSON_LENGTH 16777216 /* longer texts are not parsed to see whether they are JSON */
 
@@ -45,6 +47,54 @@ void iggy_export_message(iggy_pdu_t *pdu, const iggy_message_t *message)
     else
         pdu->messages->first = copy;
     pdu->messages->last = copy;
+}
+
+/* ---- content types in user headers (encodings.md 9) ---- */
+
+#define STRING_KIND 2
+#define ENTRY_MINIMUM 12 /* kind, length and a byte of a key, the same of a value */
+
+static bool is_content_type(tvbuff_t *tvb, int offset, unsigned length)
+{
+    static const char *const words[] = { "content-type", "content_type", "contenttype" };
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+        if (strlen(words[i]) == length && tvb_strncaseeql(tvb, offset, words[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* Length of the key or value at `offset`, whose head is 5 bytes; 0 if it does not lie before `end`. */
+static unsigned part_length(tvbuff_t *tvb, int offset, int end)
+{
+    if (end - offset < 6)
+        return 0;
+    uint32_t length = tvb_get_letohl(tvb, offset + 1);
+    return length <= (uint32_t)(end - offset - 5) ? length : 0;
+}
+
+static const char *find_content_type(wmem_allocator_t *pool, tvbuff_t *tvb, int offset, int end)
+{
+    while (end - offset >= ENTRY_MINIMUM) {
+        unsigned key = part_length(tvb, offset, end);
+        int value_at = offset + 5 + (int)key;
+        unsigned value = key ? part_length(tvb, value_at, end) : 0;
+        if (!value)
+            return NULL;
+        if (is_content_type(tvb, offset + 5, key) && tvb_get_uint8(tvb, value_at) == STRING_KIND)
+            return (const char *)tvb_get_string_enc(pool, tvb, value_at + 5, (int)value, ENC_UTF_8);
+        offset = value_at + 5 + (int)value;
+    }
+    return NULL;
+}
+
+const char *iggy_content_type(iggy_walk_t *walk, int offset, int length)
+{
+    iggy_walk_t dry = *walk;
+    dry.mode = IGGY_WALK_FACTS; /* opens encrypted headers without showing them */
+    tvbuff_t *clear = iggy_decrypt(&dry, NULL, offset, length, IGGY_REGION_HEADERS);
+    if (clear)
+        return find_content_type(walk->pdu->pinfo->pool, clear, 0, (int)tvb_captured_length(clear));
+    return find_content_type(walk->pdu->pinfo->pool, walk->tvb, offset, offset + length);
 }
 
 /* ---- what a payload is ---- */

@@ -9,7 +9,7 @@
 #ifndef PACKET_IGGY_EXPORT_H
 #define PACKET_IGGY_EXPORT_H
 
-#include "packet-iggy.h"
+#include "packet-iggy-layout.h"
 
 /* One message of a frame, in packet scope. */
 typedef struct iggy_message {
@@ -37,6 +37,13 @@ bool iggy_export_wanted(void);
  * packet. Does nothing when nobody listens. The frame's facts (stream, topic) are read later, after the whole frame.
  */
 void iggy_export_message(iggy_pdu_t *pdu, const iggy_message_t *message);
+
+/**
+ * What the user headers say that the payload is: the text of the header content-type (also content_type, contentType; any case),
+ * in packet scope; NULL if there is none. Encrypted headers are opened if a key fits.
+ * @param offset, length the user headers in walk->tvb, all of them captured
+ */
+const char *iggy_content_type(iggy_walk_t *walk, int offset, int length);
 
 void iggy_register_export(int proto);
 

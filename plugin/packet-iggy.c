@@ -16,7 +16,6 @@
 #include "packet-iggy-checksum.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-conversation.h"
-#include "packet-iggy-decrypt.h"
 #include "packet-iggy-export.h"
 #include "packet-iggy-framing.h"
 #include "packet-iggy-headers.h"
@@ -41,7 +40,6 @@ void proto_register_iggy(void)
     iggy_register_names(proto_iggy);
     iggy_register_layout(proto_iggy);
     iggy_register_bodies(proto_iggy);
-    iggy_register_decrypt(proto_iggy, iggy_preferences);
     iggy_register_export(proto_iggy);
     iggy_register_statistics(proto_iggy);
 }

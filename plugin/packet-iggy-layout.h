@@ -47,6 +47,7 @@ typedef enum {
     IGGY_REG_FLAGS,
     IGGY_REG_START,
     IGGY_REG_OPERATION,
+    IGGY_REG_PARTITION,
     IGGY_REG_RECORD,       /* of a batch: bytes, whether the server stamped it, and what messages count from */
     IGGY_REG_STAMPED,
     IGGY_REG_BASE_OFFSET,

@@ -58,7 +58,7 @@ static void stream_done(iggy_walk_t *walk, proto_item *item, int start, int end)
 /* commands.md 3.1 */
 static const iggy_row_t rows_stream_header[] = {
     IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .label = " |"),
-    IGGY_TIME(hf_iggy_created_at),
+    IGGY_TIME(hf_iggy_created_at, .sentinels = iggy_not_set_0),
     IGGY_U32(hf_iggy_topics_count, .put = IGGY_REG_COUNT),
     IGGY_U64(hf_iggy_size_bytes),
     IGGY_U64(hf_iggy_messages_count),
@@ -72,7 +72,7 @@ static const iggy_row_t rows_stream_header[] = {
 /* commands.md 3.2: since 0.12 expiry, compression and size are options alone. */
 static const iggy_row_t rows_topic_header[] = {
     IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .label = " |"),
-    IGGY_TIME(hf_iggy_created_at),
+    IGGY_TIME(hf_iggy_created_at, .sentinels = iggy_not_set_0),
     IGGY_U32(hf_iggy_partitions_count, .put = IGGY_REG_COUNT_2, .fact = IGGY_FACT_PARTITIONS_COUNT),
     IGGY_U64(hf_iggy_topic_message_expiry, .until = IGGY_0_11_0, .sentinels = iggy_expiry_sentinels),
     IGGY_U8(hf_iggy_topic_compression_algorithm, .until = IGGY_0_11_0, .flags = IGGY_KNOWN),
@@ -100,7 +100,7 @@ static const iggy_row_t rows_in_sync_member[] = {
 /* commands.md 3.3 */
 static const iggy_row_t rows_partition[] = {
     IGGY_U32(hf_iggy_partition_id, .label = " |"),
-    IGGY_TIME(hf_iggy_created_at),
+    IGGY_TIME(hf_iggy_created_at, .sentinels = iggy_not_set_0),
     IGGY_U32(hf_iggy_segments_count),
     IGGY_U64(hf_iggy_current_offset, .label = ": current offset |"),
     IGGY_U64(hf_iggy_size_bytes),
@@ -299,13 +299,13 @@ void iggy_register_commands_streams(int proto)
           { "Topic", "iggy.topic", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_topic_message_expiry,
           { "Message expiry", "iggy.topic.message_expiry", FT_UINT64, BASE_DEC | BASE_UNIT_STRING,
-            UNS(&units_microseconds), 0x0, "How long messages are kept", HFILL } },
+            &units_microseconds, 0x0, "How long messages are kept", HFILL } },
         { &hf_iggy_topic_compression_algorithm,
           { "Compression algorithm", "iggy.topic.compression_algorithm", FT_UINT8, BASE_DEC,
             VALS(compression_algorithm_vals), 0x0, NULL, HFILL } },
         { &hf_iggy_topic_max_topic_size,
           { "Maximum topic size", "iggy.topic.max_topic_size", FT_UINT64, BASE_DEC | BASE_UNIT_STRING,
-            UNS(&units_byte_bytes), 0x0, NULL, HFILL } },
+            &units_byte_bytes, 0x0, NULL, HFILL } },
         { &hf_iggy_partition,
           { "Partition", "iggy.partition", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
     };

@@ -31,7 +31,7 @@ static const iggy_sentinel_t token_expiry_sentinels[] = {
 /* commands.md 3.5 */
 static const iggy_row_t rows_user_header[] = {
     IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID, .label = " |"),
-    IGGY_TIME(hf_iggy_created_at),
+    IGGY_TIME(hf_iggy_created_at, .sentinels = iggy_not_set_0),
     IGGY_U8(hf_iggy_user_status, .flags = IGGY_KNOWN),
     IGGY_NAME(hf_iggy_user_name, hf_iggy_user_name_length, .fact = IGGY_FACT_USER_NAME, .label = ": |",
               .flags = IGGY_NOT_EMPTY),
@@ -193,7 +193,7 @@ void iggy_register_commands_users(int proto)
             "A token of the list: its name and how long it holds", HFILL } },
         { &hf_iggy_token_expiry,
           { "Access token expires after", "iggy.token.expiry", FT_UINT64, BASE_DEC | BASE_UNIT_STRING,
-            UNS(&units_microseconds), 0x0, "Microseconds from now", HFILL } },
+            &units_microseconds, 0x0, "Microseconds from now", HFILL } },
         { &hf_iggy_token_expiry_at,
           { "Access token expires at", "iggy.token.expiry_at", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0x0,
             NULL, HFILL } },

@@ -178,6 +178,11 @@ const iggy_sentinel_t iggy_never_0[] = {
     { 0, NULL }
 };
 
+const iggy_sentinel_t iggy_not_set_0[] = {
+    { 0, "not set" },
+    { 0, NULL }
+};
+
 const iggy_sentinel_t iggy_expiry_sentinels[] = {
     { 0, "server default" },
     { UINT64_MAX, "never" },
@@ -444,7 +449,7 @@ static void register_counts(int proto)
           { "Segments", "iggy.segments_count", FT_UINT32, BASE_DEC, NULL, 0x0,
             "Number of segments of a partition", HFILL } },
         { &hf_iggy_size_bytes,
-          { "Size", "iggy.size_bytes", FT_UINT64, BASE_DEC | BASE_UNIT_STRING, UNS(&units_byte_bytes), 0x0,
+          { "Size", "iggy.size_bytes", FT_UINT64, BASE_DEC | BASE_UNIT_STRING, &units_byte_bytes, 0x0,
             "Bytes that the messages take on the server", HFILL } },
         { &hf_iggy_created_at,
           { "Created at", "iggy.created_at", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0x0, NULL, HFILL } },

@@ -87,6 +87,7 @@ extern const iggy_row_t iggy_rows_node[];           /* cluster node (commands.md
 extern const iggy_row_t iggy_rows_one_node[];       /* the same in a subtree of its own */
 
 extern const iggy_sentinel_t iggy_never_0[];        /* 0: never */
+extern const iggy_sentinel_t iggy_not_set_0[];      /* 0: not set (times) */
 extern const iggy_sentinel_t iggy_expiry_sentinels[]; /* 0: server default, all ones: never */
 extern const iggy_sentinel_t iggy_size_sentinels[];   /* 0: server default, all ones: unlimited */
 

@@ -13,7 +13,6 @@
 #include "packet-iggy-headers.h"
 
 extern const iggy_row_t iggy_rows_common[];   /* bytes 0..61 */
-extern const iggy_sentinel_t iggy_not_set_0[]; /* 0: not set */
 
 /* Bytes 0..127; STRICT where the receiver rejects a frame whose bytes 62..127 are not zero. */
 #define IGGY_COMMON        IGGY_ROWS(iggy_rows_common), IGGY_RESERVED(66)

@@ -53,7 +53,7 @@ static void list_everywhere(iggy_walk_t *walk, proto_item *item, int start, int 
 
 /* The byte that says whether a first entry follows and the one that says whether another does are one register. */
 static const iggy_row_t rows_topic[] = {
-    IGGY_U32(hf_iggy_topic_id, .label = " |:"),
+    IGGY_U32(hf_iggy_topic_id, .label = " |"),
     IGGY_U8(hf_iggy_permission_topic_manage_topic),
     IGGY_U8(hf_iggy_permission_topic_read_topic),
     IGGY_U8(hf_iggy_permission_topic_poll_messages),
@@ -63,7 +63,7 @@ static const iggy_row_t rows_topic[] = {
 };
 
 static const iggy_row_t rows_stream[] = {
-    IGGY_U32(hf_iggy_stream_id, .label = " |:"),
+    IGGY_U32(hf_iggy_stream_id, .label = " |"),
     IGGY_U8(hf_iggy_permission_stream_manage_stream),
     IGGY_U8(hf_iggy_permission_stream_read_stream),
     IGGY_U8(hf_iggy_permission_stream_manage_topics),
@@ -102,7 +102,7 @@ const iggy_row_t iggy_rows_permissions_block[] = {
 /* The flags that are set, by the last word of their names, on the line of the entry; `rows` are those of the entry. */
 static void list_granted(iggy_walk_t *walk, proto_item *item, int offset, const iggy_row_t *rows)
 {
-    const char *separator = " ";
+    const char *separator = ": ";
     for (const iggy_row_t *row = rows; row->kind == IGGY_ROW_ITEM; offset += row->size, row++) {
         if (row->size != 1 || row->put || tvb_get_uint8(walk->tvb, offset) == 0)
             continue;
@@ -110,8 +110,8 @@ static void list_granted(iggy_walk_t *walk, proto_item *item, int offset, const 
         proto_item_append_text(item, "%s%s", separator, name ? name + 1 : "");
         separator = ", ";
     }
-    if (strcmp(separator, " ") == 0)
-        proto_item_append_text(item, " none");
+    if (separator[0] == ':')
+        proto_item_append_text(item, ": none");
 }
 
 static void list_topic(iggy_walk_t *walk, proto_item *item, int start, int end _U_)

@@ -18,6 +18,7 @@ typedef enum {
     IGGY_KNOWN_PREFERENCE = 0,
     IGGY_KNOWN_SIGN,   /* a sign of framing.md 8 */
     IGGY_KNOWN_LAYOUT, /* the bytes of a body fit one version only */
+    IGGY_KNOWN_CLUSTER, /* a login to a server of the same cluster */
     IGGY_KNOWN_SESSION, /* another connection of the same session */
     IGGY_KNOWN_LOGIN   /* login or bind, or the reply */
 } iggy_known_t;
@@ -25,19 +26,38 @@ typedef enum {
 typedef struct iggy_conversation iggy_conversation_t; /* private to the room */
 
 /* A request and what became of it. Links forward (reply_frame) are shown from the second pass on only. */
+typedef enum {
+    IGGY_EXCHANGE_OPEN,     /* never answered in the capture, if it stays so */
+    IGGY_EXCHANGE_ANSWERED, /* by reply_frame */
+    IGGY_EXCHANGE_EVICTED,  /* ended by an eviction that was not its answer */
+    IGGY_EXCHANGE_LOST,     /* the answer was in a hole of the capture */
+    IGGY_EXCHANGE_DROPPED,  /* no longer waited for: 900 s, or 4096 newer ones */
+    IGGY_EXCHANGE_SILENT    /* waits for nothing (cancellations) */
+} iggy_exchange_state_t;
+
+#define IGGY_EXCHANGE_CANCELS   0x01u /* `first` is what it cancels; without: `first` is what it repeats */
+#define IGGY_EXCHANGE_IN_DOUBT  0x02u /* bytes of the other direction were lost while it was open */
+#define IGGY_EXCHANGE_TRANSIENT 0x04u /* refused with 57 or 58: the same number comes again */
+
 typedef struct iggy_exchange {
     uint64_t request;       /* request number */
     nstime_t request_time;
-    nstime_t reply_time;
     uint32_t request_frame; /* packet numbers, 0 = not in the capture */
     uint32_t reply_frame;
     uint32_t code;          /* command code, 0 unknown */
     uint8_t  operation;     /* of the request */
-    uint8_t  state;         /* private */
-    uint16_t flags;         /* private */
-    struct iggy_exchange *first; /* a retry: the exchange it repeats */
+    uint8_t  state;         /* iggy_exchange_state_t */
+    uint8_t  flags;
+    uint8_t  connection;    /* private: tells connections apart */
+    struct iggy_exchange *first; /* a retry: the exchange it repeats; a cancellation: what it cancels */
     void    *request_facts; /* iggy_kept_t or NULL: ids and names of the request that its reply needs (names, Info) */
 } iggy_exchange_t;
+
+/** Whether the exchange repeats an earlier one: statistics count that once. */
+static inline bool iggy_is_retry(const iggy_exchange_t *exchange)
+{
+    return exchange && exchange->first && !(exchange->flags & IGGY_EXCHANGE_CANCELS);
+}
 
 /** A new connection; file scope. Carriers call it once a connection in the first pass. */
 iggy_conversation_t *iggy_conversation_new(void);
@@ -53,6 +73,15 @@ void iggy_conversation_frame(iggy_pdu_t *pdu);
  * (has = 2) where it has none of its own, follows renames and deletes. Before columns and taps.
  */
 void iggy_conversation_after_body(iggy_pdu_t *pdu);
+
+/**
+ * Time from the request to this reply or eviction. False if it answers nothing, or is another answer to the same request
+ * (each request counts once).
+ */
+bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *time);
+
+/** Place of the frame in the capture: packets in order, within a packet the frames of a connection in order. Never 0. */
+uint64_t iggy_conversation_order(const iggy_pdu_t *pdu);
 
 /** Generated items: version, response_in, response_to, response_time, retry, notes. */
 void iggy_conversation_show(iggy_pdu_t *pdu, proto_tree *tree);

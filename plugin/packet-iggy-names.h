@@ -46,6 +46,28 @@ void iggy_learn_user(struct iggy_walk *walk, proto_item *item, int start, int en
 /** After a matched successful reply: follow renames and deletes (requests 130, 134, 140, 143, 129, 133, 142, 150). First pass. */
 void iggy_names_follow(iggy_pdu_t *pdu);
 
+/* What a reply needs of its request: facts that the body of a reply does not repeat. Equal ones are one (file scope). */
+typedef struct {
+    uint8_t     fact;  /* iggy_fact_t */
+    uint8_t     has;   /* as in iggy_facts_t at the time of the request */
+    uint64_t    value;
+    const char *text;  /* file scope */
+} iggy_kept_fact_t;
+
+typedef struct iggy_kept {
+    unsigned         count;
+    iggy_kept_fact_t facts[];
+} iggy_kept_t;
+
+/** First pass, before the body: finds the names of the server that this frame comes from or goes to. */
+void iggy_names_attach(iggy_pdu_t *pdu);
+
+/** After the body: keeps a request's facts, gives them to its reply, learns from both. */
+void iggy_names_after_body(iggy_pdu_t *pdu);
+
+/** A text in file scope; equal texts are one. */
+const char *iggy_names_intern(const char *text);
+
 void iggy_register_names(int proto);
 
 #endif

@@ -170,6 +170,7 @@ typedef enum { IGGY_SIDE_CLIENT = 0, IGGY_SIDE_SERVER = 1 } iggy_side_t; /* repl
 typedef struct {
     struct iggy_conversation *conversation;
     uint64_t    position;  /* with the packet's number the key of the frame in all passes: TCP: sequence number of byte 0 */
+    uint64_t    lane;      /* QUIC: number of the stream + 1: a reply answers the request of its stream. Elsewhere 0 */
     iggy_side_t side;
     bool        replica;   /* replica plane */
     bool        after_hole; /* bytes of this direction are missing just before this frame (first pass only) */

@@ -1,0 +1,53 @@
+/* packet-iggy-connection.h
+ * The state of one connection and the record of one frame; for the rooms that keep state there: conversation, names, sessions.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_CONNECTION_H
+#define PACKET_IGGY_CONNECTION_H
+
+#include "packet-iggy-pairs.h"
+
+/* Written in the first pass, read in all. */
+typedef struct iggy_frame {
+    uint64_t         position; /* iggy_place_t */
+    iggy_exchange_t *exchange;
+    uint32_t         packet;
+    uint16_t         ordinal;  /* number of the frame among those of its packet, from 1 */
+    uint8_t          version;  /* index of the version's state */
+    uint8_t          notes;    /* IGGY_NOTE_... */
+} iggy_frame_t;
+
+/* The records of one direction in the order of the capture, in blocks that double up to a limit. */
+typedef struct {
+    iggy_frame_t **blocks;
+    unsigned       blocks_room, count;
+    unsigned       cursor; /* index of the record that was asked for last */
+} iggy_records_t;
+
+/* Who talks on the connection from a frame on. */
+typedef struct {
+    uint64_t       since; /* iggy_conversation_order() */
+    iggy_client_t *client;
+} iggy_speaker_t;
+
+struct iggy_names_view;
+
+struct iggy_conversation {
+    iggy_records_t  records[2];
+    iggy_versions_t versions;
+    iggy_pairs_t    pairs;
+    iggy_speaker_t *speakers;
+    unsigned        speakers_count, speakers_room;
+    uint32_t        last_packet;
+    uint16_t        last_ordinal;
+    struct iggy_names_view *names; /* of the room of names */
+};
+
+/** The client of the last request at or before this frame, NULL if there is none. */
+iggy_client_t *iggy_conversation_client(const iggy_pdu_t *pdu);
+
+#endif

@@ -1,0 +1,569 @@
+/* packet-iggy-names.c
+ * Names learnt: which stream, topic, consumer group or user had which name, at which server, as of a frame.
+ *
+ * Servers of one cluster share names: what replies to a client of one node teach, holds for the other nodes and for the
+ * connections between them. So names belong to a cluster id where frames carry one (all replies of servers do, those between
+ * servers too), and to the address and port of the server until then. Two clusters of the same name in one capture are one.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-names.h"
+
+#include <string.h>
+
+#include <epan/to_str.h>
+
+#include "packet-iggy-connection.h"
+#include "packet-iggy-layout.h"
+
+/* What a thing was called from a frame on, or who had a name; NULL: nothing any more. */
+typedef struct {
+    uint64_t    since;   /* iggy_conversation_order() */
+    uint64_t    deleted; /* when it was gone last, 0: never */
+    const char *name;
+    uint32_t    id;
+    bool        gone;
+} state_t;
+
+typedef struct {
+    state_t *states;
+    unsigned count, room;
+} history_t;
+
+typedef struct {
+    wmem_map_t *by_id;   /* id_key_t to history_t */
+    wmem_map_t *by_name; /* name_key_t to history_t */
+    bool        bound;   /* to a cluster */
+} space_t;
+
+typedef struct {
+    uint32_t kind, stream, topic, id;
+} id_key_t;
+
+typedef struct {
+    uint32_t    kind, stream, topic;
+    const char *name;
+} name_key_t;
+
+/* Of one connection: at first the names of the server's address, then those of its cluster. */
+struct iggy_names_view {
+    space_t *before, *after;
+    uint64_t since; /* from this frame on `after` */
+};
+
+static wmem_map_t *servers;  /* "address port" to space_t */
+static wmem_map_t *clusters; /* cluster id to space_t */
+static wmem_map_t *texts;    /* a text to itself */
+static wmem_map_t *kept;     /* an iggy_kept_t to itself */
+
+/* ---- keys ---- */
+
+static guint id_hash(gconstpointer key) { return wmem_strong_hash((const uint8_t *)key, sizeof(id_key_t)); }
+
+static gboolean id_equal(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(id_key_t)) == 0; }
+
+static guint name_hash(gconstpointer key)
+{
+    const name_key_t *k = (const name_key_t *)key;
+    return wmem_str_hash(k->name) ^ (k->kind + 31 * k->stream + 1009 * k->topic);
+}
+
+static gboolean name_equal(gconstpointer a, gconstpointer b)
+{
+    const name_key_t *x = (const name_key_t *)a, *y = (const name_key_t *)b;
+    return x->kind == y->kind && x->stream == y->stream && x->topic == y->topic && !strcmp(x->name, y->name);
+}
+
+static guint cluster_hash(gconstpointer key) { return wmem_strong_hash((const uint8_t *)key, 16); }
+
+static gboolean cluster_equal(gconstpointer a, gconstpointer b) { return memcmp(a, b, 16) == 0; }
+
+static guint kept_hash(gconstpointer key)
+{
+    const iggy_kept_t *k = (const iggy_kept_t *)key;
+    guint hash = k->count;
+    for (unsigned i = 0; i < k->count; i++) {
+        hash = 31 * hash + k->facts[i].fact;
+        hash = 31 * hash + (guint)k->facts[i].value;
+        hash = 31 * hash + (guint)(uintptr_t)k->facts[i].text;
+    }
+    return hash;
+}
+
+static gboolean kept_equal(gconstpointer a, gconstpointer b)
+{
+    const iggy_kept_t *x = (const iggy_kept_t *)a, *y = (const iggy_kept_t *)b;
+    if (x->count != y->count)
+        return FALSE;
+    for (unsigned i = 0; i < x->count; i++)
+        if (x->facts[i].fact != y->facts[i].fact || x->facts[i].has != y->facts[i].has ||
+            x->facts[i].value != y->facts[i].value || x->facts[i].text != y->facts[i].text)
+            return FALSE;
+    return TRUE;
+}
+
+const char *iggy_names_intern(const char *text)
+{
+    char *known = (char *)wmem_map_lookup(texts, text);
+    if (!known) {
+        known = wmem_strdup(wmem_file_scope(), text);
+        wmem_map_insert(texts, known, known);
+    }
+    return known;
+}
+
+/* ---- servers ---- */
+
+static space_t *new_space(void)
+{
+    space_t *space = wmem_new0(wmem_file_scope(), space_t);
+    space->by_id = wmem_map_new(wmem_file_scope(), id_hash, id_equal);
+    space->by_name = wmem_map_new(wmem_file_scope(), name_hash, name_equal);
+    return space;
+}
+
+static char *server_key(const iggy_pdu_t *pdu)
+{
+    bool to_server = pdu->place->side == IGGY_SIDE_CLIENT;
+    const packet_info *pinfo = pdu->pinfo;
+    return wmem_strdup_printf(pdu->pinfo->pool, "%s %u", address_to_str(pdu->pinfo->pool, to_server ? &pinfo->dst : &pinfo->src),
+                              to_server ? pinfo->destport : pinfo->srcport);
+}
+
+static struct iggy_names_view *new_view(const iggy_pdu_t *pdu)
+{
+    struct iggy_names_view *view = wmem_new0(wmem_file_scope(), struct iggy_names_view);
+    char *key = server_key(pdu);
+    view->before = (space_t *)wmem_map_lookup(servers, key);
+    if (!view->before) {
+        view->before = new_space();
+        wmem_map_insert(servers, wmem_strdup(wmem_file_scope(), key), view->before);
+    }
+    return view;
+}
+
+/* The first frame that names a cluster binds the connection to it. */
+static void bind_cluster(const iggy_pdu_t *pdu, struct iggy_names_view *view)
+{
+    static const uint8_t none[16];
+    uint8_t cluster[16];
+    if (view->after || tvb_captured_length(pdu->tvb) < 48 || (pdu->command == IGGY_REQUEST && !pdu->place->replica))
+        return;
+    tvb_memcpy(pdu->tvb, cluster, 32, sizeof cluster);
+    if (!memcmp(cluster, none, sizeof none))
+        return;
+    space_t *space = (space_t *)wmem_map_lookup(clusters, cluster);
+    if (!space) {
+        space = view->before->bound ? new_space() : view->before;
+        space->bound = true;
+        wmem_map_insert(clusters, wmem_memdup(wmem_file_scope(), cluster, sizeof cluster), space);
+    }
+    view->after = space;
+    view->since = iggy_conversation_order(pdu);
+    if (space != view->before)
+        wmem_map_insert(servers, wmem_strdup(wmem_file_scope(), server_key(pdu)), space);
+}
+
+void iggy_names_attach(iggy_pdu_t *pdu)
+{
+    struct iggy_conversation *conversation = pdu->place->conversation;
+    if (!conversation->names)
+        conversation->names = new_view(pdu);
+    bind_cluster(pdu, conversation->names);
+}
+
+static space_t *space_of(const iggy_pdu_t *pdu)
+{
+    const struct iggy_conversation *conversation = pdu->place->conversation;
+    const struct iggy_names_view *view = conversation ? conversation->names : NULL;
+    if (!view || !pdu->frame)
+        return NULL;
+    return view->after && view->since <= iggy_conversation_order(pdu) ? view->after : view->before;
+}
+
+/* ---- histories ---- */
+
+/* The state as of a frame, NULL if there was none yet. */
+static const state_t *state_of(const history_t *history, uint64_t order)
+{
+    unsigned low = 0, high = history ? history->count : 0;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (history->states[middle].since <= order)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &history->states[low - 1] : NULL;
+}
+
+/* When a thing was deleted last, as of a frame; 0: never. */
+static uint64_t deleted(const history_t *history, uint64_t order)
+{
+    const state_t *state = state_of(history, order);
+    return state ? state->deleted : 0;
+}
+
+static void append(history_t *history, const state_t *state)
+{
+    const state_t *last = history->count ? &history->states[history->count - 1] : NULL;
+    if (last && last->since > state->since)
+        return;
+    uint64_t deletion = state->gone ? state->since : last ? last->deleted : 0;
+    if (history->count == history->room) {
+        history->room = history->room ? 2 * history->room : 1;
+        history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, history->room * sizeof *history->states);
+    }
+    history->states[history->count] = *state;
+    history->states[history->count++].deleted = deletion;
+}
+
+static history_t *id_history(const space_t *space, const iggy_name_key_t *key, bool make)
+{
+    id_key_t id = { key->kind, key->stream, key->topic, key->id };
+    history_t *history = (history_t *)wmem_map_lookup(space->by_id, &id);
+    if (!history && make) {
+        history = wmem_new0(wmem_file_scope(), history_t);
+        wmem_map_insert(space->by_id, wmem_memdup(wmem_file_scope(), &id, sizeof id), history);
+    }
+    return history;
+}
+
+static history_t *name_history(const space_t *space, const iggy_name_key_t *key, const char *text, bool make)
+{
+    name_key_t name = { key->kind, key->stream, key->topic, text };
+    history_t *history = (history_t *)wmem_map_lookup(space->by_name, &name);
+    if (!history && make) {
+        history = wmem_new0(wmem_file_scope(), history_t);
+        name.name = iggy_names_intern(text);
+        wmem_map_insert(space->by_name, wmem_memdup(wmem_file_scope(), &name, sizeof name), history);
+    }
+    return history;
+}
+
+/* Ids are used again: what was learnt before the stream or topic around it was deleted, is about something else. */
+static bool parents_stand(const space_t *space, const iggy_name_key_t *key, uint64_t since, uint64_t order)
+{
+    iggy_name_key_t stream = { IGGY_NAME_STREAM, 0, 0, key->stream };
+    iggy_name_key_t topic = { IGGY_NAME_TOPIC, key->stream, 0, key->topic };
+    if (key->kind != IGGY_NAME_TOPIC && key->kind != IGGY_NAME_CONSUMER_GROUP)
+        return true;
+    if (deleted(id_history(space, &stream, false), order) > since)
+        return false;
+    return key->kind == IGGY_NAME_TOPIC || deleted(id_history(space, &topic, false), order) <= since;
+}
+
+static const state_t *valid_state(const space_t *space, const iggy_name_key_t *key, const history_t *history, uint64_t order)
+{
+    const state_t *state = state_of(history, order);
+    return state && !state->gone && parents_stand(space, key, state->since, order) ? state : NULL;
+}
+
+const char *iggy_names_name(iggy_pdu_t *pdu, const iggy_name_key_t *key)
+{
+    const space_t *space = space_of(pdu);
+    if (!space)
+        return NULL;
+    const state_t *state = valid_state(space, key, id_history(space, key, false), iggy_conversation_order(pdu));
+    return state ? state->name : NULL;
+}
+
+bool iggy_names_id(iggy_pdu_t *pdu, iggy_name_key_t *key, const char *name)
+{
+    const space_t *space = space_of(pdu);
+    if (!space || !name)
+        return false;
+    const state_t *state = valid_state(space, key, name_history(space, key, name, false), iggy_conversation_order(pdu));
+    if (state)
+        key->id = state->id;
+    return state != NULL;
+}
+
+/* A name that leaves its thing: renamed, deleted, or given to another. */
+static void release_name(const space_t *space, const iggy_name_key_t *key, const char *name, uint64_t order)
+{
+    history_t *history = name_history(space, key, name, false);
+    const state_t *state = state_of(history, order);
+    state_t gone = { order, 0, NULL, key->id, true };
+    if (state && !state->gone && state->id == key->id)
+        append(history, &gone);
+}
+
+void iggy_names_learn(iggy_pdu_t *pdu, const iggy_name_key_t *key, const char *name)
+{
+    space_t *space = PINFO_FD_VISITED(pdu->pinfo) ? NULL : space_of(pdu);
+    if (!space || (name && !*name))
+        return;
+    uint64_t order = iggy_conversation_order(pdu);
+    history_t *history = id_history(space, key, name != NULL);
+    const state_t *known = valid_state(space, key, history, order);
+    if ((name && known && !strcmp(known->name, name)) || (!name && !known))
+        return;
+    if (known)
+        release_name(space, key, known->name, order);
+    state_t state = { order, 0, name ? iggy_names_intern(name) : NULL, key->id, !name };
+    append(history, &state);
+    if (name)
+        append(name_history(space, key, name, true), &state);
+}
+
+/* ---- facts ---- */
+
+typedef struct {
+    iggy_fact_t fact; /* of the id; the name's is the next */
+    iggy_name_kind_t kind;
+} pair_t;
+
+/* Parents before children. */
+static const pair_t pairs[] = {
+    { IGGY_FACT_STREAM_ID, IGGY_NAME_STREAM },
+    { IGGY_FACT_TOPIC_ID, IGGY_NAME_TOPIC },
+    { IGGY_FACT_CONSUMER_GROUP_ID, IGGY_NAME_CONSUMER_GROUP },
+    { IGGY_FACT_USER_ID, IGGY_NAME_USER },
+};
+
+static const iggy_kept_fact_t *kept_fact(const iggy_pdu_t *pdu, iggy_fact_t fact)
+{
+    const iggy_kept_t *request = pdu->response && pdu->exchange ? (const iggy_kept_t *)pdu->exchange->request_facts : NULL;
+    for (unsigned i = 0; request && i < request->count; i++)
+        if (request->facts[i].fact == fact)
+            return &request->facts[i];
+    return NULL;
+}
+
+/* A number of the frame, or of the request that it answers. */
+static bool number(const iggy_pdu_t *pdu, const iggy_facts_t *facts, iggy_fact_t fact, uint32_t *value)
+{
+    const iggy_kept_fact_t *of_request = facts->has[fact] ? NULL : kept_fact(pdu, fact);
+    if (!facts->has[fact] && !of_request)
+        return false;
+    *value = (uint32_t)(of_request ? of_request->value : facts->at[fact].value);
+    return true;
+}
+
+static bool fill_parents(const iggy_pdu_t *pdu, const iggy_facts_t *facts, iggy_name_kind_t kind, iggy_name_key_t *key)
+{
+    memset(key, 0, sizeof *key);
+    key->kind = (uint8_t)kind;
+    if (kind != IGGY_NAME_TOPIC && kind != IGGY_NAME_CONSUMER_GROUP)
+        return true;
+    return number(pdu, facts, IGGY_FACT_STREAM_ID, &key->stream) &&
+           (kind == IGGY_NAME_TOPIC || number(pdu, facts, IGGY_FACT_TOPIC_ID, &key->topic));
+}
+
+static void note_learnt(iggy_facts_t *facts, iggy_fact_t fact, uint64_t value, const char *text)
+{
+    facts->has[fact] = 2;
+    facts->at[fact].value = value;
+    facts->at[fact].offset = -1;
+    facts->at[fact].length = 0;
+    facts->at[fact].text = text;
+}
+
+bool iggy_names_complete(iggy_pdu_t *pdu, iggy_facts_t *facts, iggy_fact_t id_fact)
+{
+    iggy_fact_t name_fact = (iggy_fact_t)(id_fact + 1);
+    iggy_name_key_t key;
+    const pair_t *pair = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++)
+        if (pairs[i].fact == id_fact)
+            pair = &pairs[i];
+    if (!pair || !facts || facts->has[id_fact] == facts->has[name_fact] || (facts->has[id_fact] && facts->has[name_fact]) ||
+        !fill_parents(pdu, facts, pair->kind, &key))
+        return false;
+    if (facts->has[id_fact]) {
+        key.id = (uint32_t)facts->at[id_fact].value;
+        const char *name = iggy_names_name(pdu, &key);
+        if (name)
+            note_learnt(facts, name_fact, strlen(name), name);
+        return name != NULL;
+    }
+    if (!iggy_names_id(pdu, &key, facts->at[name_fact].text))
+        return false;
+    note_learnt(facts, id_fact, key.id, NULL);
+    return true;
+}
+
+/* ---- elements of replies ---- */
+
+static bool within(const iggy_facts_t *facts, iggy_fact_t fact, int start, int end)
+{
+    return facts->has[fact] == 1 && facts->at[fact].offset >= start && facts->at[fact].offset < end;
+}
+
+static void learn_element(struct iggy_walk *walk, iggy_fact_t id_fact, iggy_name_kind_t kind, int start, int end)
+{
+    const iggy_facts_t *facts = walk->facts;
+    iggy_fact_t name_fact = (iggy_fact_t)(id_fact + 1);
+    iggy_name_key_t key;
+    if (!facts || PINFO_FD_VISITED(walk->pdu->pinfo) || !within(facts, id_fact, start, end) ||
+        !within(facts, name_fact, start, end) || !facts->at[name_fact].text || !fill_parents(walk->pdu, facts, kind, &key))
+        return;
+    key.id = (uint32_t)facts->at[id_fact].value;
+    iggy_names_learn(walk->pdu, &key, facts->at[name_fact].text);
+}
+
+void iggy_learn_stream(struct iggy_walk *walk, proto_item *item _U_, int start, int end)
+{
+    learn_element(walk, IGGY_FACT_STREAM_ID, IGGY_NAME_STREAM, start, end);
+}
+
+void iggy_learn_topic(struct iggy_walk *walk, proto_item *item _U_, int start, int end)
+{
+    learn_element(walk, IGGY_FACT_TOPIC_ID, IGGY_NAME_TOPIC, start, end);
+}
+
+void iggy_learn_consumer_group(struct iggy_walk *walk, proto_item *item _U_, int start, int end)
+{
+    learn_element(walk, IGGY_FACT_CONSUMER_GROUP_ID, IGGY_NAME_CONSUMER_GROUP, start, end);
+}
+
+void iggy_learn_user(struct iggy_walk *walk, proto_item *item _U_, int start, int end)
+{
+    learn_element(walk, IGGY_FACT_USER_ID, IGGY_NAME_USER, start, end);
+}
+
+/* ---- requests and their replies ---- */
+
+/* What is kept of a request. */
+static const uint8_t keep[] = {
+    IGGY_FACT_STREAM_ID,         IGGY_FACT_STREAM_NAME,         IGGY_FACT_TOPIC_ID,    IGGY_FACT_TOPIC_NAME,
+    IGGY_FACT_CONSUMER_GROUP_ID, IGGY_FACT_CONSUMER_GROUP_NAME, IGGY_FACT_CONSUMER_ID, IGGY_FACT_CONSUMER_NAME,
+    IGGY_FACT_USER_ID,           IGGY_FACT_USER_NAME,           IGGY_FACT_TOKEN_NAME,  IGGY_FACT_NEW_NAME,
+    IGGY_FACT_PARTITION,         IGGY_FACT_SCOPE,
+};
+
+static void keep_facts(const iggy_pdu_t *pdu)
+{
+    size_t room = offsetof(iggy_kept_t, facts) + sizeof keep * sizeof(iggy_kept_fact_t);
+    iggy_kept_t *found = (iggy_kept_t *)wmem_alloc0(pdu->pinfo->pool, room);
+    for (size_t i = 0; i < G_N_ELEMENTS(keep); i++) {
+        if (!pdu->facts->has[keep[i]])
+            continue;
+        const iggy_fact_value_t *at = &pdu->facts->at[keep[i]];
+        iggy_kept_fact_t *fact = &found->facts[found->count++];
+        fact->fact = keep[i];
+        fact->has = pdu->facts->has[keep[i]];
+        fact->value = at->value;
+        fact->text = at->text ? iggy_names_intern(at->text) : NULL;
+    }
+    if (!found->count)
+        return;
+    void *known = wmem_map_lookup(kept, found);
+    if (!known) {
+        known = wmem_memdup(wmem_file_scope(), found, offsetof(iggy_kept_t, facts) + found->count * sizeof(iggy_kept_fact_t));
+        wmem_map_insert(kept, known, known);
+    }
+    pdu->exchange->request_facts = known;
+}
+
+/* A name of the request goes with the reply only if the reply does not speak of another id. */
+static bool belongs(const iggy_pdu_t *pdu, iggy_fact_t fact)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        if (fact != pairs[i].fact + 1)
+            continue;
+        const iggy_kept_fact_t *id = kept_fact(pdu, pairs[i].fact);
+        return !id || pdu->facts->has[pairs[i].fact] != 1 || pdu->facts->at[pairs[i].fact].value == id->value;
+    }
+    return true;
+}
+
+static void recall_facts(iggy_pdu_t *pdu)
+{
+    const iggy_kept_t *request = pdu->exchange ? (const iggy_kept_t *)pdu->exchange->request_facts : NULL;
+    for (unsigned i = 0; request && i < request->count; i++) {
+        const iggy_kept_fact_t *fact = &request->facts[i];
+        if (!pdu->facts->has[fact->fact] && belongs(pdu, (iggy_fact_t)fact->fact))
+            note_learnt(pdu->facts, (iggy_fact_t)fact->fact, fact->value, fact->text);
+    }
+}
+
+/* The request has the name, the reply the id. */
+static void learn_across(iggy_pdu_t *pdu)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        const iggy_kept_fact_t *name = kept_fact(pdu, (iggy_fact_t)(pairs[i].fact + 1));
+        iggy_name_key_t key;
+        if (pdu->facts->has[pairs[i].fact] != 1 || !name || name->has != 1 || !name->text ||
+            !fill_parents(pdu, pdu->facts, pairs[i].kind, &key))
+            continue;
+        key.id = (uint32_t)pdu->facts->at[pairs[i].fact].value;
+        iggy_names_learn(pdu, &key, name->text);
+    }
+}
+
+/* Operations that change or end a name: requests, and what they are prepared as (commands.md 5, 7, 8, 9). */
+static const struct {
+    uint8_t     operation;
+    bool        ends;
+    iggy_fact_t fact; /* 0: by the scope */
+} changes[] = {
+    { 129, false, IGGY_FACT_STREAM_ID }, { 133, false, IGGY_FACT_TOPIC_ID }, { 142, false, IGGY_FACT_USER_ID },
+    { 150, false, IGGY_FACT_NONE },      { 72, false, IGGY_FACT_STREAM_ID }, { 73, false, IGGY_FACT_TOPIC_ID },
+    { 74, false, IGGY_FACT_USER_ID },    { 130, true, IGGY_FACT_STREAM_ID }, { 134, true, IGGY_FACT_TOPIC_ID },
+    { 140, true, IGGY_FACT_CONSUMER_GROUP_ID }, { 143, true, IGGY_FACT_USER_ID },
+};
+
+static iggy_fact_t scope_fact(const iggy_facts_t *facts)
+{
+    static const uint8_t scopes[] = { IGGY_FACT_NONE, IGGY_FACT_TOPIC_ID, IGGY_FACT_STREAM_ID, IGGY_FACT_USER_ID };
+    uint64_t scope = iggy_fact(facts, IGGY_FACT_SCOPE, 0);
+    return scope < sizeof scopes ? (iggy_fact_t)scopes[scope] : IGGY_FACT_NONE;
+}
+
+static void change(iggy_pdu_t *pdu, iggy_fact_t fact, bool ends)
+{
+    iggy_name_key_t key;
+    const iggy_facts_t *facts = pdu->facts;
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        if (pairs[i].fact != fact || !facts->has[fact] || !fill_parents(pdu, facts, pairs[i].kind, &key))
+            continue;
+        key.id = (uint32_t)facts->at[fact].value;
+        if (ends)
+            iggy_names_learn(pdu, &key, NULL);
+        else if (facts->has[IGGY_FACT_NEW_NAME] && facts->at[IGGY_FACT_NEW_NAME].text)
+            iggy_names_learn(pdu, &key, facts->at[IGGY_FACT_NEW_NAME].text);
+    }
+}
+
+void iggy_names_follow(iggy_pdu_t *pdu)
+{
+    uint8_t operation = pdu->exchange ? pdu->exchange->operation : pdu->operation;
+    for (size_t i = 0; i < G_N_ELEMENTS(changes); i++)
+        if (changes[i].operation == operation)
+            change(pdu, changes[i].fact ? changes[i].fact : scope_fact(pdu->facts), changes[i].ends);
+}
+
+void iggy_names_after_body(iggy_pdu_t *pdu)
+{
+    bool first = !PINFO_FD_VISITED(pdu->pinfo);
+    const iggy_facts_t *facts = pdu->facts;
+    if (pdu->command == IGGY_REQUEST) {
+        if (first && pdu->exchange && !pdu->exchange->request_facts)
+            keep_facts(pdu);
+        return;
+    }
+    if (pdu->response)
+        recall_facts(pdu);
+    bool done = pdu->command == IGGY_PREPARE ||
+                (pdu->command == IGGY_REPLY && pdu->exchange && !iggy_fact(facts, IGGY_FACT_STATUS, 0) &&
+                 !iggy_fact(facts, IGGY_FACT_RESULT, 0));
+    if (!first || !done)
+        return;
+    learn_across(pdu);
+    iggy_names_follow(pdu);
+}
+
+/* ---- registration ---- */
+
+void iggy_register_names(int proto _U_)
+{
+    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
+    clusters = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cluster_hash, cluster_equal);
+    texts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
+    kept = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), kept_hash, kept_equal);
+}

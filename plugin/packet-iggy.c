@@ -20,6 +20,7 @@
 #include "packet-iggy-framing.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-layout.h"
+#include "packet-iggy-legacy.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-pdu.h"
 #include "packet-iggy-statistics.h"
@@ -42,6 +43,7 @@ void proto_register_iggy(void)
     iggy_register_bodies(proto_iggy);
     iggy_register_export(proto_iggy);
     iggy_register_statistics(proto_iggy);
+    iggy_register_legacy();
 }
 
 void proto_reg_handoff_iggy(void)

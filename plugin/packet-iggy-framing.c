@@ -1,0 +1,314 @@
+/* packet-iggy-framing.c
+ * Carriers hand their bytes over here; frames are cut out of them and shown. TCP is one of the carriers.
+ *
+ * Not tcp_dissect_pdus(): its length function cannot search, and Iggy has no signature to search for (framing.md 1, 8).
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-framing.h"
+
+#include <epan/dissectors/packet-tcp.h>
+#include <epan/exceptions.h>
+#include <epan/expert.h>
+#include <epan/show_exception.h>
+
+#include "packet-iggy-recognise.h"
+
+#define DEFAULT_PORTS   "8090,9090" /* clients; servers of a cluster */
+#define DEFAULT_MAXIMUM 67108864u   /* message_bus.max_message_size */
+
+/* packet-tcp.c: flags of tcp_flow_t.static_flags, beside the one that says that the base is known. */
+#define TCP_SAW_SYN    0x02u
+#define TCP_SAW_SYNACK 0x04u
+
+static int iggy_proto = IGGY_UNREGISTERED;
+static int hf_iggy_continuation = IGGY_UNREGISTERED;
+static int ett_iggy_continuation = IGGY_UNREGISTERED;
+static expert_field ei_iggy_bad_size = EI_INIT;
+static expert_field ei_iggy_lost_sync = EI_INIT;
+static expert_field ei_iggy_continuation = EI_INIT;
+
+static dissector_handle_t iggy_tcp_handle;
+
+static iggy_bool desegment = 1;
+static unsigned  maximum_size = DEFAULT_MAXIMUM;
+
+/* ---- what was found, shown ---- */
+
+static void fill_place(iggy_place_t *place, const iggy_stream_t *stream, const iggy_run_t *run, uint32_t offset)
+{
+    place->conversation = iggy_stream_conversation(stream);
+    place->position = (uint32_t)(run->position + offset);
+    place->side = run->flags & IGGY_RUN_SERVER ? IGGY_SIDE_SERVER : IGGY_SIDE_CLIENT;
+    place->replica = (run->flags & IGGY_RUN_REPLICA) != 0;
+    place->after_hole = (run->flags & IGGY_RUN_HOLE) != 0 && offset == run->offset;
+}
+
+/* One frame; what goes wrong in it must not take those behind it along. */
+static void show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
+{
+    TRY {
+        dissect_iggy_pdu(tvb, pinfo, tree, place);
+    }
+    CATCH_NONFATAL_ERRORS {
+        show_exception(tvb, pinfo, tree, EXCEPT_CODE, GET_MESSAGE);
+    }
+    ENDTRY;
+}
+
+static tvbuff_t *part_of(tvbuff_t *tvb, uint32_t offset, uint32_t length)
+{
+    int here = tvb_captured_length_remaining(tvb, (int)offset);
+    return tvb_new_subset_length_caplen(tvb, (int)offset, MIN(here, (int)length), (int)length);
+}
+
+static void show_frames(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_stream_t *stream,
+                        const iggy_run_t *run)
+{
+    uint32_t offset = run->offset, end = run->offset + run->length;
+    while (offset < end && tvb_captured_length_remaining(tvb, (int)offset) >= (int)IGGY_SIZE_END) {
+        uint32_t size = tvb_get_letohl(tvb, (int)(offset + IGGY_SIZE_OFFSET));
+        if (run->kind != IGGY_RUN_FRAMES || size > end - offset || size < IGGY_HEADER_SIZE)
+            size = end - offset; /* the one frame of a run that has no whole ones */
+        iggy_place_t place;
+        fill_place(&place, stream, run, offset);
+        show_frame(part_of(tvb, offset, size), pinfo, tree, &place);
+        offset += size;
+    }
+}
+
+/* Info names a continuation only where nothing else is in the packet: frames take their place in the line themselves. */
+static void continuation_column(packet_info *pinfo, uint32_t length)
+{
+    if (!col_get_writable(pinfo->cinfo, COL_INFO))
+        return;
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, "Iggy");
+    col_clear(pinfo->cinfo, COL_INFO);
+    col_append_sep_fstr(pinfo->cinfo, COL_INFO, " | ", "Continuation, %u bytes", length);
+}
+
+static void show_continuation(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_run_t *run)
+{
+    int here = tvb_captured_length_remaining(tvb, (int)run->offset);
+    int length = MIN(here, (int)run->length);
+    proto_item *item = proto_tree_add_item(tree, iggy_proto, tvb, (int)run->offset, length, ENC_NA);
+    proto_item_append_text(item, ", continuation");
+    proto_tree *below = proto_item_add_subtree(item, ett_iggy_continuation);
+    item = proto_tree_add_item(below, hf_iggy_continuation, tvb, (int)run->offset, length, ENC_NA);
+    if (run->kind == IGGY_RUN_BAD)
+        expert_add_info(pinfo, item, &ei_iggy_bad_size);
+    else if (run->flags & IGGY_RUN_LOST)
+        expert_add_info(pinfo, item, &ei_iggy_lost_sync);
+    else
+        expert_add_info(pinfo, item, &ei_iggy_continuation);
+}
+
+/* A header whose size is out of range is shown alone, the reason beside it; cut short, as bytes. */
+static void show_bad_header(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_stream_t *stream,
+                            const iggy_run_t *run)
+{
+    if (run->length < IGGY_HEADER_SIZE) {
+        show_continuation(tvb, pinfo, tree, run);
+        return;
+    }
+    show_frames(tvb, pinfo, tree, stream, run);
+    proto_tree_add_expert(tree, pinfo, &ei_iggy_bad_size, tvb, (int)(run->offset + IGGY_SIZE_OFFSET), 4);
+}
+
+static bool only_continuations(const iggy_run_t *runs, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (runs[i].kind != IGGY_RUN_CONTINUATION)
+            return false;
+    return true;
+}
+
+static void request_more(packet_info *pinfo, const iggy_run_t *run)
+{
+    pinfo->desegment_offset = (int)run->offset;
+    pinfo->desegment_len = run->length < DESEGMENT_UNTIL_FIN ? run->length : DESEGMENT_ONE_MORE_SEGMENT;
+}
+
+static int show_runs(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_stream_t *stream, const iggy_run_t *runs,
+                     unsigned count)
+{
+    if (only_continuations(runs, count))
+        continuation_column(pinfo, tvb_reported_length(tvb));
+    for (unsigned i = 0; i < count; i++) {
+        const iggy_run_t *run = &runs[i];
+        /* In a later pass TCP hands over the part before a split alone. */
+        if (run->offset >= tvb_reported_length(tvb))
+            break;
+        if (run->kind == IGGY_RUN_ASK) {
+            if (pinfo->can_desegment)
+                request_more(pinfo, run);
+        } else if (run->kind == IGGY_RUN_CONTINUATION) {
+            show_continuation(tvb, pinfo, tree, run);
+        } else if (run->kind == IGGY_RUN_BAD) {
+            show_bad_header(tvb, pinfo, tree, stream, run);
+        } else {
+            show_frames(tvb, pinfo, tree, stream, run);
+        }
+    }
+    return (int)tvb_captured_length(tvb);
+}
+
+/* ---- a piece ---- */
+
+uint8_t iggy_direction(const packet_info *pinfo)
+{
+    int order = cmp_address(&pinfo->src, &pinfo->dst);
+    return order > 0 || (order == 0 && pinfo->srcport > pinfo->destport);
+}
+
+static iggy_sender_t sender_if(bool server) { return server ? IGGY_SENDER_SERVER : IGGY_SENDER_CLIENT; }
+
+iggy_sender_t iggy_sender_by_port(const packet_info *pinfo)
+{
+    range_t *ports = prefs_get_range_value("iggy", "tcp.port");
+    bool source = value_is_in_range(ports, pinfo->srcport);
+    bool destination = value_is_in_range(ports, pinfo->destport);
+    return source == destination ? IGGY_SENDER_UNKNOWN : sender_if(source);
+}
+
+static void fill_piece(iggy_piece_t *piece, tvbuff_t *tvb, const packet_info *pinfo)
+{
+    piece->captured = tvb_captured_length(tvb);
+    piece->reported = tvb_reported_length(tvb);
+    piece->bytes = tvb_get_ptr(tvb, 0, (int)piece->captured);
+    piece->packet = pinfo->num;
+    piece->direction = iggy_direction(pinfo);
+    piece->may_ask = desegment && pinfo->can_desegment;
+    piece->guess = sender_if(pinfo->srcport < pinfo->destport);
+    piece->maximum = maximum_size;
+    if (piece->sender == IGGY_SENDER_UNKNOWN)
+        piece->sender = iggy_sender_by_port(pinfo);
+}
+
+/* First pass: what is in the piece is found, and kept. */
+static iggy_stream_t *find_frames(tvbuff_t *tvb, packet_info *pinfo, iggy_stream_t *stream, iggy_handover_t *handover)
+{
+    iggy_stream_t *taken = stream ? stream : iggy_stream_try(pinfo->pool);
+    fill_piece(&handover->piece, tvb, pinfo);
+    if (!iggy_stream_take(taken, &handover->piece))
+        return NULL;
+    if (!stream) {
+        taken = iggy_stream_keep(taken);
+        conversation_add_proto_data(handover->conversation, handover->key, taken);
+    }
+    return taken;
+}
+
+int iggy_dissect_piece(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, iggy_handover_t *handover)
+{
+    iggy_stream_t *stream = (iggy_stream_t *)conversation_get_proto_data(handover->conversation, handover->key);
+    unsigned count = 0;
+    uint8_t direction = iggy_direction(pinfo);
+    const iggy_run_t *runs = NULL;
+    if (!tvb_captured_length(tvb))
+        return 0;
+    if (stream)
+        runs = iggy_stream_runs(stream, direction, pinfo->num, handover->piece.position, &count);
+    if (!runs && !PINFO_FD_VISITED(pinfo)) {
+        stream = find_frames(tvb, pinfo, stream, handover);
+        if (stream)
+            runs = iggy_stream_runs(stream, direction, pinfo->num, handover->piece.position, &count);
+    }
+    return runs ? show_runs(tvb, pinfo, tree, stream, runs, count) : 0;
+}
+
+/* ---- TCP ---- */
+
+/* The first byte of a direction whose SYN is in the capture; relative sequence numbers begin at 1. */
+static bool is_first_byte(const tcp_flow_t *flow, bool saw_syn, uint32_t position)
+{
+    return saw_syn && (position == 1 || position == flow->base_seq + 1);
+}
+
+static void fill_tcp(iggy_handover_t *handover, packet_info *pinfo, const struct tcpinfo *tcp)
+{
+    iggy_piece_t *piece = &handover->piece;
+    struct tcp_analysis *analysis = get_tcp_conversation_data(handover->conversation, pinfo);
+    piece->position = tcp->seq;
+    piece->one_segment = !tcp->is_reassembled;
+    if (!analysis || !analysis->fwd || !analysis->rev)
+        return;
+    unsigned forward = analysis->fwd->static_flags, reverse = analysis->rev->static_flags;
+    bool client = (forward & TCP_SAW_SYN) || (reverse & TCP_SAW_SYNACK);
+    bool server = (forward & TCP_SAW_SYNACK) || (reverse & TCP_SAW_SYN);
+    if (client != server)
+        piece->sender = sender_if(server);
+    piece->start = is_first_byte(analysis->fwd, client || (forward & TCP_SAW_SYNACK), tcp->seq);
+}
+
+static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct tcpinfo *tcp, iggy_trust_t trust,
+                       conversation_t **conversation)
+{
+    iggy_handover_t handover = { .key = iggy_proto, .piece = { .trust = trust } };
+    if (!tcp)
+        return 0;
+    handover.conversation = *conversation = find_or_create_conversation(pinfo);
+    fill_tcp(&handover, pinfo, tcp);
+    return iggy_dissect_piece(tvb, pinfo, tree, &handover);
+}
+
+static int dissect_iggy_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    conversation_t *conversation;
+    return dissect_tcp(tvb, pinfo, tree, (const struct tcpinfo *)data, IGGY_TRUST_PORT, &conversation);
+}
+
+/*
+ * From this frame on, not for the whole connection: a second pass must not hand over frames that the first one did not
+ * (conversation_set_dissector() files it under frame 0).
+ */
+static iggy_bool dissect_iggy_tcp_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    conversation_t *conversation;
+    if (!dissect_tcp(tvb, pinfo, tree, (const struct tcpinfo *)data, IGGY_TRUST_NONE, &conversation))
+        return 0;
+    if (!PINFO_FD_VISITED(pinfo))
+        conversation_set_dissector_from_frame_number(conversation, pinfo->num, iggy_tcp_handle);
+    return 1;
+}
+
+/* ---- registration ---- */
+
+void iggy_register_framing(int proto, module_t *preferences)
+{
+    static hf_register_info hf[] = {
+        { &hf_iggy_continuation, { "Continuation", "iggy.continuation", FT_BYTES, BASE_NONE, NULL, 0,
+                                   "Bytes of a frame that begins in another packet, or between frames that were found",
+                                   HFILL } },
+    };
+    static int *ett[] = { &ett_iggy_continuation };
+    static ei_register_info ei[] = {
+        { &ei_iggy_bad_size, { "iggy.expert.bad_size", PI_PROTOCOL, PI_ERROR,
+                               "The size is under 256 or over the largest allowed: the receiver closes the connection",
+                               EXPFILL } },
+        { &ei_iggy_lost_sync, { "iggy.expert.lost_sync", PI_SEQUENCE, PI_WARN,
+                                "No frame is known to begin here: the stream is searched for the next header", EXPFILL } },
+        { &ei_iggy_continuation, { "iggy.expert.continuation", PI_REASSEMBLE, PI_NOTE,
+                                   "Part of a frame that begins in an earlier packet", EXPFILL } },
+    };
+    iggy_proto = proto;
+    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
+    iggy_tcp_handle = register_dissector("iggy", dissect_iggy_tcp, proto);
+    prefs_register_bool_preference(preferences, "desegment", "Reassemble frames spanning multiple segments",
+        "Whether frames that span several segments are put together. To use this, \"Allow subdissectors to reassemble TCP "
+        "streams\" has to be on too in the preferences of TCP.", &desegment);
+    prefs_register_uint_preference(preferences, "maximum_frame_size", "Largest frame",
+        "Size in bytes, header included, above which a frame is taken for an error. The default is the server's own "
+        "(message_bus.max_message_size).", 10, &maximum_size);
+}
+
+void iggy_handoff_framing(void)
+{
+    dissector_add_uint_range_with_preference("tcp.port", DEFAULT_PORTS, iggy_tcp_handle);
+    heur_dissector_add("tcp", dissect_iggy_tcp_heuristic, "Iggy over TCP", "iggy_tcp", iggy_proto, HEURISTIC_ENABLE);
+}

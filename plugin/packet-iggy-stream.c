@@ -1,0 +1,619 @@
+/* packet-iggy-stream.c
+ * Where frames begin and end in the two byte streams of a connection: in step, searching, waiting for evidence.
+ *
+ * A direction is a set of stretches: parts of the stream whose frames are known. Where a stretch ends the next header is
+ * expected (in step); bytes that belong to no stretch are searched for a header (framing.md 8).
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-stream.h"
+
+#include <string.h>
+
+#include "packet-iggy-conversation.h"
+#include "packet-iggy-recognise.h"
+
+#define STRETCHES 16u     /* of a direction; the lowest is forgotten first */
+#define DOUBT 3u          /* so many headers behind one found by search have to look like headers */
+#define WAIT_BYTES 65536u /* a header found by search waits for evidence so long */
+#define WAIT_PIECES 256u
+#define LARGE_SEGMENT 536u /* the least MSS of IPv4: smaller segments say nothing by where they begin and end */
+
+/* Positions count from the first byte seen, so that older ones fit too. */
+#define POSITION_BASE (UINT64_C(1) << 32)
+
+typedef struct {
+    uint64_t start; /* of the first header */
+    uint64_t head;  /* of the last frame while it is not complete; else the same as end */
+    uint64_t end;   /* the next header stands here */
+    uint8_t  doubt; /* headers that have to look like headers before the size alone is believed */
+} stretch_t;
+
+typedef enum { PLANE_UNKNOWN, PLANE_CLIENT, PLANE_REPLICA } plane_t;
+
+typedef struct {
+    iggy_run_t *runs; /* in order of their packets */
+    unsigned    runs_count, runs_room;
+    stretch_t   stretches[STRETCHES];
+    unsigned    stretches_count;
+    uint64_t    latest;       /* position of the last piece: 32-bit ones are unwrapped around it; 0 before the first */
+    uint64_t    reached;      /* the highest position behind a piece; 0 before the first */
+    uint64_t    asked;        /* where the last request for more began */
+    uint32_t    asked_length; /* bytes that were there then; 0: nothing is asked for */
+    uint32_t    asked_pieces;
+    bool        asked_large;  /* the bytes asked from began with a segment, and all segments since were large */
+    uint8_t     role;         /* iggy_sender_t, by the commands seen */
+    uint64_t    carry;        /* a header cut by the end of a piece that could not be continued: where it begins */
+    uint8_t     carried[IGGY_COMMAND_END];
+    uint8_t     carried_length;
+} direction_t;
+
+struct iggy_stream {
+    struct iggy_conversation *conversation;
+    direction_t direction[2];
+    uint8_t     plane;   /* plane_t */
+    bool        claimed; /* something of it was ours */
+};
+
+/* One piece on its way. */
+typedef struct {
+    iggy_stream_t *stream;
+    direction_t   *d;
+    const iggy_piece_t *piece;
+    uint64_t   base;    /* position of byte 0 */
+    uint32_t   offset;  /* of the next byte */
+    stretch_t *stretch; /* in step with it; NULL: searching */
+    bool       hole;    /* the next frame comes after missing bytes */
+    bool       lost;    /* step was lost in this piece */
+    bool       done;
+} work_t;
+
+/* ---- life ---- */
+
+iggy_stream_t *iggy_stream_try(wmem_allocator_t *scope) { return wmem_new0(scope, iggy_stream_t); }
+
+iggy_stream_t *iggy_stream_keep(const iggy_stream_t *stream)
+{
+    iggy_stream_t *kept = wmem_new(wmem_file_scope(), iggy_stream_t);
+    *kept = *stream;
+    kept->conversation = iggy_conversation_new();
+    return kept;
+}
+
+struct iggy_conversation *iggy_stream_conversation(const iggy_stream_t *stream) { return stream->conversation; }
+
+/* ---- runs ---- */
+
+static bool is_server(const work_t *work)
+{
+    const iggy_stream_t *stream = work->stream;
+    uint8_t role = work->d->role, other = stream->direction[!work->piece->direction].role;
+    if (work->piece->sender != IGGY_SENDER_UNKNOWN)
+        return work->piece->sender == IGGY_SENDER_SERVER;
+    if (role != IGGY_SENDER_UNKNOWN)
+        return role == IGGY_SENDER_SERVER;
+    if (other != IGGY_SENDER_UNKNOWN)
+        return other == IGGY_SENDER_CLIENT;
+    return work->piece->guess == IGGY_SENDER_SERVER;
+}
+
+static void add_run(work_t *work, iggy_run_kind_t kind, uint32_t offset, uint32_t length, uint8_t flags)
+{
+    direction_t *d = work->d;
+    if (d->runs_count == d->runs_room) {
+        d->runs_room = d->runs_room ? 2 * d->runs_room : 4;
+        d->runs = (iggy_run_t *)wmem_realloc(wmem_file_scope(), d->runs, d->runs_room * sizeof *d->runs);
+    }
+    d->runs[d->runs_count++] = (iggy_run_t){ .packet = work->piece->packet, .position = work->piece->position,
+                                             .offset = offset, .length = length, .kind = (uint8_t)kind, .flags = flags };
+}
+
+/* From the work's offset on; moves it. */
+static void pass_over(work_t *work, iggy_run_kind_t kind, uint32_t length, uint8_t flags)
+{
+    if (!length)
+        return;
+    add_run(work, kind, work->offset, length, flags);
+    work->offset += length;
+}
+
+static void ask(work_t *work, uint32_t length)
+{
+    if (work->piece->reported > work->offset)
+        add_run(work, IGGY_RUN_ASK, work->offset, length, 0);
+    work->done = true;
+}
+
+const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, uint8_t direction, uint32_t packet, uint32_t position,
+                                   unsigned *count)
+{
+    const direction_t *d = &stream->direction[direction];
+    unsigned low = 0, high = d->runs_count;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (d->runs[middle].packet < packet)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low < d->runs_count && d->runs[low].packet == packet && d->runs[low].position != position)
+        low++;
+    unsigned end = low;
+    while (end < d->runs_count && d->runs[end].packet == packet && d->runs[end].position == position)
+        end++;
+    *count = end - low;
+    return *count ? &d->runs[low] : NULL;
+}
+
+/* ---- stretches ---- */
+
+static stretch_t *new_stretch(direction_t *d, uint64_t start, uint8_t doubt)
+{
+    stretch_t *stretch = &d->stretches[0];
+    if (d->stretches_count < STRETCHES) {
+        stretch = &d->stretches[d->stretches_count++];
+    } else {
+        for (unsigned i = 1; i < STRETCHES; i++)
+            if (d->stretches[i].end < stretch->end)
+                stretch = &d->stretches[i];
+    }
+    *stretch = (stretch_t){ .start = start, .head = start, .end = start, .doubt = doubt };
+    return stretch;
+}
+
+/* A stretch that grew up to the beginning of another one is taken in by that one: the hole between them is filled. */
+static stretch_t *join(direction_t *d, stretch_t *stretch)
+{
+    for (unsigned i = 0; i < d->stretches_count; i++) {
+        stretch_t *next = &d->stretches[i];
+        if (next == stretch || next->start != stretch->end)
+            continue;
+        next->start = stretch->start;
+        stretch_t *last = &d->stretches[--d->stretches_count];
+        if (stretch != last)
+            *stretch = *last;
+        return next == last ? stretch : next;
+    }
+    return stretch;
+}
+
+/* ---- what frames tell of the connection ---- */
+
+static void learn(work_t *work, const uint8_t *header)
+{
+    iggy_stream_t *stream = work->stream;
+    uint8_t command = header[IGGY_COMMAND_OFFSET];
+    switch (iggy_find_of(command)) {
+    case IGGY_FIND_REPLY: /* a replica listener refuses them */
+        stream->plane = PLANE_CLIENT;
+        work->d->role = IGGY_SENDER_SERVER;
+        break;
+    case IGGY_FIND_REQUEST:
+        if (stream->plane == PLANE_UNKNOWN)
+            stream->plane = PLANE_CLIENT;
+        if (stream->plane == PLANE_CLIENT)
+            work->d->role = IGGY_SENDER_CLIENT;
+        break;
+    case IGGY_FIND_REPLICA:
+        if (stream->plane == PLANE_UNKNOWN)
+            stream->plane = PLANE_REPLICA;
+        if (command == IGGY_REPLICA_HELLO || command == IGGY_REPLICA_FINISH)
+            work->d->role = IGGY_SENDER_CLIENT;
+        else if (command == IGGY_REPLICA_CHALLENGE)
+            work->d->role = IGGY_SENDER_SERVER;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What a search may find: the plane and the side rule commands out. */
+static uint8_t find_mask(const work_t *work)
+{
+    const iggy_stream_t *stream = work->stream;
+    if (stream->plane == PLANE_REPLICA)
+        return IGGY_FIND_REPLICA;
+    uint8_t mask = stream->plane == PLANE_CLIENT ? IGGY_FIND_REQUEST | IGGY_FIND_REPLY : IGGY_FIND_ALL;
+    bool known = work->piece->sender != IGGY_SENDER_UNKNOWN || work->d->role != IGGY_SENDER_UNKNOWN ||
+                 stream->direction[!work->piece->direction].role != IGGY_SENDER_UNKNOWN;
+    if (known)
+        mask &= (uint8_t)~(is_server(work) ? IGGY_FIND_REQUEST : IGGY_FIND_REPLY);
+    return mask;
+}
+
+static iggy_search_t search_of(const work_t *work)
+{
+    const direction_t *d = work->d;
+    bool again = d->asked_length && d->asked == work->base;
+    return (iggy_search_t){ .maximum = work->piece->maximum, .find = find_mask(work),
+                            .plane_known = work->stream->plane != PLANE_UNKNOWN,
+                            .one_segment = work->piece->one_segment, .many_large = again && d->asked_large };
+}
+
+/* ---- in step ---- */
+
+static uint32_t bytes_left(const work_t *work) { return work->piece->reported - work->offset; }
+
+static uint32_t bytes_here(const work_t *work)
+{
+    return work->piece->captured > work->offset ? work->piece->captured - work->offset : 0;
+}
+
+static bool may_ask(const work_t *work) { return work->piece->may_ask && work->piece->captured == work->piece->reported; }
+
+static uint8_t frame_flags(work_t *work, const uint8_t *header)
+{
+    uint8_t find = iggy_find_of(header[IGGY_COMMAND_OFFSET]);
+    bool replica = find == IGGY_FIND_REQUEST ? work->stream->plane == PLANE_REPLICA : find != IGGY_FIND_REPLY;
+    uint8_t flags = (uint8_t)((is_server(work) ? IGGY_RUN_SERVER : 0) | (replica ? IGGY_RUN_REPLICA : 0) |
+                              (work->hole ? IGGY_RUN_HOLE : 0));
+    work->hole = false;
+    return flags;
+}
+
+/* A whole frame: longer run if it goes on like the one before. */
+static void take_frame(work_t *work, uint32_t size, uint8_t flags)
+{
+    direction_t *d = work->d;
+    iggy_run_t *last = d->runs_count ? &d->runs[d->runs_count - 1] : NULL;
+    bool grows = last && last->packet == work->piece->packet && last->position == work->piece->position &&
+                 last->kind == IGGY_RUN_FRAMES && last->offset + last->length == work->offset &&
+                 (last->flags & ~IGGY_RUN_HOLE) == flags;
+    if (grows) {
+        last->length += size;
+        work->offset += size;
+    } else {
+        pass_over(work, IGGY_RUN_FRAMES, size, flags);
+    }
+    work->stretch->head = work->stretch->end = work->base + work->offset;
+    work->stretch = join(d, work->stretch);
+    work->stream->claimed = true;
+}
+
+/* The header is cut by the end of the piece, before its size. */
+static void header_is_cut(work_t *work)
+{
+    direction_t *d = work->d;
+    uint32_t here = bytes_here(work), left = bytes_left(work);
+    if (may_ask(work)) {
+        ask(work, IGGY_ONE_MORE);
+        return;
+    }
+    if (here == left) {
+        d->carry = work->base + work->offset;
+        d->carried_length = (uint8_t)here;
+        memcpy(d->carried, work->piece->bytes + work->offset, here);
+    }
+    pass_over(work, IGGY_RUN_CONTINUATION, left, 0);
+    work->done = true;
+}
+
+/* A frame that ends behind the piece. */
+static void frame_is_cut(work_t *work, uint32_t size)
+{
+    uint32_t left = bytes_left(work);
+    const uint8_t *header = work->piece->bytes + work->offset;
+    work->stretch->head = work->base + work->offset;
+    work->stretch->end = work->stretch->head + size;
+    work->stream->claimed = true;
+    if (may_ask(work))
+        ask(work, size - left);
+    else if (bytes_here(work) >= IGGY_COMMAND_END)
+        pass_over(work, IGGY_RUN_PARTIAL, left, frame_flags(work, header));
+    else
+        pass_over(work, IGGY_RUN_CONTINUATION, left, 0);
+    work->done = true;
+}
+
+/* The size is out of range: its header is shown as far as no other one begins in it, and the search begins. */
+static void size_is_bad(work_t *work)
+{
+    iggy_search_t search = search_of(work);
+    uint32_t here = bytes_here(work);
+    uint32_t next = (uint32_t)iggy_find_header(work->piece->bytes + work->offset, here, 1, &search);
+    work->stretch = NULL;
+    work->hole = work->lost = true;
+    pass_over(work, IGGY_RUN_BAD, MIN(next, IGGY_HEADER_SIZE), is_server(work) ? IGGY_RUN_SERVER : 0);
+}
+
+/* Behind a header that was found by search not every size is believed. */
+static bool in_doubt(work_t *work)
+{
+    iggy_search_t any = { .maximum = work->piece->maximum, .find = IGGY_FIND_ALL };
+    uint32_t here = bytes_here(work);
+    if (!work->stretch->doubt)
+        return false;
+    iggy_verdict_t verdict = iggy_plausible(work->piece->bytes + work->offset, here, &any);
+    if (verdict == IGGY_MORE && may_ask(work)) {
+        ask(work, IGGY_ONE_MORE);
+        return true;
+    }
+    if (verdict == IGGY_NO) {
+        work->stretch = NULL;
+        work->hole = work->lost = true;
+        return true;
+    }
+    work->stretch->doubt--;
+    return false;
+}
+
+static void step(work_t *work)
+{
+    uint64_t position = work->base + work->offset;
+    if (position < work->stretch->head) { /* up to a frame that was seen already */
+        uint64_t known = work->stretch->head - position;
+        pass_over(work, IGGY_RUN_CONTINUATION, (uint32_t)MIN(known, bytes_left(work)), IGGY_RUN_REPEAT);
+        return;
+    }
+    if (bytes_here(work) < IGGY_SIZE_END) {
+        header_is_cut(work);
+        return;
+    }
+    if (in_doubt(work))
+        return;
+    const uint8_t *header = work->piece->bytes + work->offset;
+    if (iggy_in_step(header, bytes_here(work), work->piece->maximum) == IGGY_NO) {
+        size_is_bad(work);
+        return;
+    }
+    uint32_t size = iggy_size_of(header);
+    if (bytes_here(work) > IGGY_COMMAND_OFFSET)
+        learn(work, header);
+    if (size <= bytes_left(work))
+        take_frame(work, size, frame_flags(work, header));
+    else
+        frame_is_cut(work, size);
+}
+
+/* ---- searching ---- */
+
+static void found(work_t *work, uint32_t at)
+{
+    pass_over(work, IGGY_RUN_CONTINUATION, at - work->offset, IGGY_RUN_LOST);
+    work->stretch = new_stretch(work->d, work->base + at, DOUBT);
+    work->hole = true;
+}
+
+static bool waited_long(const work_t *work, uint32_t at)
+{
+    const direction_t *d = work->d;
+    return work->piece->reported - at > WAIT_BYTES || (d->asked == work->base + at && d->asked_pieces > WAIT_PIECES);
+}
+
+/* On a connection that nobody gave to us a strong header counts without evidence only at the beginning of a segment. */
+static bool may_stand(const work_t *work, uint32_t at)
+{
+    return work->stream->claimed || work->piece->trust == IGGY_TRUST_PORT || at == 0;
+}
+
+/* A header without evidence: whether it is worth waiting for. Nothing but strong ones are, until the connection is ours. */
+static bool worth_waiting(const work_t *work, uint32_t at, const iggy_search_t *search)
+{
+    return may_ask(work) && may_stand(work, at) &&
+           (work->stream->claimed || iggy_claims(work->piece->bytes + at, search));
+}
+
+/* A sealed frame never stands in what a client or its server sends: a seal behind a header of theirs decides against it. */
+static bool sealed_behind(const work_t *work, uint32_t at, const iggy_search_t *search, uint32_t *sealed)
+{
+    iggy_search_t replica = *search;
+    replica.find &= IGGY_FIND_REPLICA;
+    if (!replica.find || (iggy_find_of(work->piece->bytes[at + IGGY_COMMAND_OFFSET]) & IGGY_FIND_REPLICA))
+        return false;
+    size_t length = work->piece->captured, next = iggy_find_header(work->piece->bytes, length, at + 1, &replica);
+    if (next >= length || !iggy_seal_verifies(work->piece->bytes + next))
+        return false;
+    *sealed = (uint32_t)next;
+    return true;
+}
+
+/* What becomes of the header at `at`: YES: `at`, perhaps moved, is a frame. MORE: wait. */
+static iggy_verdict_t judge(const work_t *work, uint32_t *at, const iggy_search_t *search)
+{
+    const iggy_piece_t *piece = work->piece;
+    iggy_verdict_t verdict = iggy_evidence(piece->bytes, piece->captured, *at, search);
+    if (!work->stream->claimed && piece->trust == IGGY_TRUST_NONE && !iggy_claims(piece->bytes + *at, search))
+        return IGGY_NO;
+    if (verdict != IGGY_MORE)
+        return verdict;
+    if (sealed_behind(work, *at, search, at))
+        return IGGY_YES;
+    if (worth_waiting(work, *at, search) && !waited_long(work, *at))
+        return IGGY_MORE;
+    /* Nothing more will come: the strong tests have to do. A prepare may be an entry of a suffix, whatever it is. */
+    bool strong = iggy_claims(piece->bytes + *at, search) && piece->bytes[*at + IGGY_COMMAND_OFFSET] != IGGY_PREPARE;
+    return strong && may_stand(work, *at) ? IGGY_YES : IGGY_NO;
+}
+
+/* No header: keep what may be the beginning of one, the rest is continuation. */
+static void nothing_found(work_t *work, const iggy_search_t *search)
+{
+    const iggy_piece_t *piece = work->piece;
+    work->done = true;
+    if (!work->stream->claimed && !work->lost)
+        return;
+    uint32_t cut = piece->reported;
+    if (may_ask(work))
+        cut = (uint32_t)iggy_find_beginning(piece->bytes, piece->captured, work->offset, search);
+    pass_over(work, IGGY_RUN_CONTINUATION, cut - work->offset, IGGY_RUN_LOST);
+    if (cut < piece->reported)
+        ask(work, IGGY_ONE_MORE);
+}
+
+static void search(work_t *work)
+{
+    const iggy_piece_t *piece = work->piece;
+    iggy_search_t search = search_of(work);
+    uint32_t from = work->offset;
+    while (from < piece->captured) {
+        uint32_t at = (uint32_t)iggy_find_header(piece->bytes, piece->captured, from, &search);
+        if (at >= piece->captured)
+            break;
+        uint32_t next = at + 1;
+        iggy_verdict_t verdict = judge(work, &at, &search);
+        if (verdict == IGGY_YES) {
+            found(work, at);
+            return;
+        }
+        if (verdict == IGGY_MORE) {
+            pass_over(work, IGGY_RUN_CONTINUATION, at - work->offset, IGGY_RUN_LOST);
+            ask(work, IGGY_ONE_MORE);
+            return;
+        }
+        from = next;
+    }
+    nothing_found(work, &search);
+}
+
+/* ---- where a piece belongs ---- */
+
+static uint64_t unwrap(direction_t *d, uint32_t position)
+{
+    uint64_t latest = d->latest ? d->latest : POSITION_BASE + position;
+    d->latest = latest + (uint64_t)(int64_t)(int32_t)(position - (uint32_t)latest);
+    return d->latest;
+}
+
+static stretch_t *stretch_at(direction_t *d, uint64_t position)
+{
+    stretch_t *within = NULL;
+    for (unsigned i = 0; i < d->stretches_count; i++) {
+        stretch_t *s = &d->stretches[i];
+        if (position == s->head || position == s->end)
+            return s;
+        if (s->start <= position && position < s->end)
+            within = s;
+    }
+    return within;
+}
+
+/* The header whose beginning ended the piece before: its size is known as soon as 52 bytes of it are. */
+static bool continue_carried(work_t *work)
+{
+    direction_t *d = work->d;
+    if (!d->carried_length || work->base != d->carry + d->carried_length)
+        return false;
+    stretch_t *stretch = stretch_at(d, d->carry);
+    uint32_t add = MIN(IGGY_COMMAND_END - d->carried_length, work->piece->captured);
+    memcpy(d->carried + d->carried_length, work->piece->bytes, add);
+    d->carried_length = (uint8_t)(d->carried_length + add);
+    if (!stretch || (d->carried_length < IGGY_SIZE_END && work->piece->captured < work->piece->reported)) {
+        d->carried_length = 0;
+        return false;
+    }
+    uint32_t passed = work->piece->reported;
+    if (d->carried_length >= IGGY_SIZE_END) {
+        if (iggy_in_step(d->carried, d->carried_length, work->piece->maximum) == IGGY_NO) {
+            d->carried_length = 0;
+            return false;
+        }
+        stretch->head = d->carry;
+        stretch->end = d->carry + iggy_size_of(d->carried);
+        passed = (uint32_t)MIN(stretch->end - work->base, passed);
+        d->carried_length = 0;
+    }
+    pass_over(work, IGGY_RUN_CONTINUATION, passed, 0);
+    if (work->offset < work->piece->reported)
+        work->stretch = stretch;
+    else
+        work->done = true;
+    return true;
+}
+
+/* At the first byte of a direction: whether frames begin here. MORE has asked. */
+static iggy_verdict_t starts(work_t *work)
+{
+    const iggy_piece_t *piece = work->piece;
+    iggy_search_t search = search_of(work);
+    if (piece->trust == IGGY_TRUST_NONE && !work->stream->claimed) {
+        if (piece->captured < IGGY_HEADER_SIZE || !iggy_claims(piece->bytes, &search))
+            return IGGY_NO;
+        return iggy_evidence(piece->bytes, piece->captured, 0, &search) == IGGY_NO ? IGGY_NO : IGGY_YES;
+    }
+    iggy_verdict_t verdict = iggy_starts(piece->bytes, piece->captured, piece->maximum, work->stream->claimed);
+    if (verdict != IGGY_MORE)
+        return verdict;
+    if (!may_ask(work))
+        return piece->captured >= IGGY_COMMAND_END ? IGGY_YES : IGGY_NO;
+    ask(work, IGGY_ONE_MORE);
+    return IGGY_MORE;
+}
+
+static void locate(work_t *work)
+{
+    if (continue_carried(work))
+        return;
+    work->stretch = stretch_at(work->d, work->base);
+    if (!work->stretch) {
+        if (work->piece->start && starts(work) == IGGY_YES)
+            work->stretch = new_stretch(work->d, work->base, 0);
+        return;
+    }
+    const stretch_t *s = work->stretch;
+    if (s->head < work->base && work->base < s->end)
+        pass_over(work, IGGY_RUN_CONTINUATION, (uint32_t)MIN(s->end - work->base, work->piece->reported), 0);
+}
+
+/* ---- a piece ---- */
+
+/* What was asked for, so that the call that brings it can be told. */
+static void note_asked(direction_t *d, const iggy_piece_t *piece, uint64_t base, const iggy_run_t *last)
+{
+    bool again = d->asked_length && d->asked == base;
+    uint32_t grown = again && piece->reported > d->asked_length ? piece->reported - d->asked_length : piece->reported;
+    if (!last || last->kind != IGGY_RUN_ASK) {
+        d->asked_length = 0;
+        return;
+    }
+    bool from_start = last->offset == 0;
+    d->asked_pieces = again && from_start ? d->asked_pieces + 1 : 1;
+    d->asked_large = from_start && grown >= LARGE_SEGMENT && (again ? d->asked_large : piece->one_segment);
+    d->asked = base + last->offset;
+    d->asked_length = piece->reported - last->offset;
+}
+
+/*
+ * TCP cannot split joined segments before the last one: it would hand over the frames before the split once more, and a second
+ * pass would not show them here. Then nothing is shown yet, and all is asked for again.
+ */
+static void hold_back(work_t *work, const iggy_stream_t *before, unsigned first)
+{
+    const iggy_run_t last = work->d->runs[work->d->runs_count - 1];
+    iggy_run_t *runs = work->d->runs;
+    unsigned room = work->d->runs_room;
+    *work->stream = *before;
+    work->d->runs = runs;
+    work->d->runs_room = room;
+    work->d->runs_count = first;
+    add_run(work, IGGY_RUN_ASK, 0, last.length, 0);
+}
+
+bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
+{
+    direction_t *d = &stream->direction[piece->direction];
+    work_t work = { .stream = stream, .d = d, .piece = piece, .base = unwrap(d, piece->position) };
+    work.hole = d->reached ? work.base > d->reached : !piece->start;
+    d->reached = MAX(d->reached, work.base + piece->reported);
+    unsigned first = d->runs_count;
+    uint32_t before_length = d->asked_length && d->asked == work.base ? d->asked_length : 0;
+    iggy_stream_t before;
+    if (before_length)
+        before = *stream;
+    locate(&work);
+    while (!work.done && work.offset < piece->reported) {
+        if (work.stretch)
+            step(&work);
+        else
+            search(&work);
+    }
+    if (d->runs_count == first)
+        return false;
+    const iggy_run_t *last = &d->runs[d->runs_count - 1];
+    if (before_length && last->kind == IGGY_RUN_ASK && last->offset > 0 && last->offset <= before_length)
+        hold_back(&work, &before, first);
+    note_asked(d, piece, work.base, &d->runs[d->runs_count - 1]);
+    return true;
+}

@@ -16,6 +16,9 @@
 #include <epan/prefs.h>
 #include <epan/uat.h>
 
+#include "packet-iggy-conversation.h"
+#include "packet-iggy-names.h"
+
 #ifdef IGGY_HAVE_GCRYPT
 #include <gcrypt.h>
 #endif
@@ -94,30 +97,41 @@ static void key_free(void *record)
     memset(key->bytes, 0, KEY_LENGTH);
 }
 
-/* Whether a row's stream or topic fits: empty fits all, and what the frame does not tell is tried. */
-static bool place_fits(const char *wanted, const char *name, const char *id)
+/* A fact of the frame, or of the request that it answers: names of a reply are completed only after its body. */
+static const char *fact_text(const iggy_pdu_t *pdu, iggy_fact_t fact)
 {
-    if (!wanted || !*wanted || (!name && !id))
+    bool number = fact == IGGY_FACT_STREAM_ID || fact == IGGY_FACT_TOPIC_ID;
+    const char *text = NULL;
+    bool has = iggy_has(pdu->facts, fact);
+    uint64_t value = iggy_fact(pdu->facts, fact, 0);
+    if (has)
+        text = pdu->facts->at[fact].text;
+    const iggy_kept_t *kept = pdu->exchange ? (const iggy_kept_t *)pdu->exchange->request_facts : NULL;
+    for (unsigned i = 0; !has && kept && i < kept->count; i++)
+        if (kept->facts[i].fact == fact) {
+            has = true;
+            value = kept->facts[i].value;
+            text = kept->facts[i].text;
+        }
+    return has && number ? wmem_strdup_printf(pdu->pinfo->pool, "%" PRIu64, value) : text;
+}
+
+/* Whether a row's stream or topic fits: empty fits all; a name is compared with a name, digits with an id, if it is known. */
+static bool place_fits(const iggy_pdu_t *pdu, const char *wanted, iggy_fact_t id)
+{
+    if (!wanted || !*wanted)
         return true;
-    return (name && strcmp(wanted, name) == 0) || (id && strcmp(wanted, id) == 0);
+    const char *name = fact_text(pdu, (iggy_fact_t)(id + 1));
+    if (name && strcmp(wanted, name) == 0)
+        return true;
+    bool digits = strspn(wanted, "0123456789") == strlen(wanted);
+    const char *known = digits ? fact_text(pdu, id) : name;
+    return !known || strcmp(wanted, known) == 0;
 }
 
-/* The texts that the frame has for the object: its name and its id, NULL for what is not known. */
-static void place_of(iggy_pdu_t *pdu, iggy_fact_t id_fact, const char **name, const char **id)
+static bool key_fits(const iggy_pdu_t *pdu, const iggy_key_t *key)
 {
-    iggy_fact_t name_fact = (iggy_fact_t)(id_fact + 1);
-    *name = iggy_has(pdu->facts, name_fact) ? pdu->facts->at[name_fact].text : NULL;
-    *id = iggy_has(pdu->facts, id_fact) ? wmem_strdup_printf(pdu->pinfo->pool, "%" PRIu64, pdu->facts->at[id_fact].value) : NULL;
-}
-
-static bool key_fits(iggy_pdu_t *pdu, const iggy_key_t *key)
-{
-    const char *name, *id;
-    place_of(pdu, IGGY_FACT_STREAM_ID, &name, &id);
-    if (!place_fits(key->stream, name, id))
-        return false;
-    place_of(pdu, IGGY_FACT_TOPIC_ID, &name, &id);
-    return place_fits(key->topic, name, id);
+    return place_fits(pdu, key->stream, IGGY_FACT_STREAM_ID) && place_fits(pdu, key->topic, IGGY_FACT_TOPIC_ID);
 }
 
 /* ---- the ciphers ---- */

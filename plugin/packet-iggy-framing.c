@@ -42,6 +42,7 @@ static void fill_place(iggy_place_t *place, const iggy_stream_t *stream, const i
 {
     place->conversation = iggy_stream_conversation(stream);
     place->position = (uint32_t)(run->position + offset);
+    place->lane = 0;
     place->side = run->flags & IGGY_RUN_SERVER ? IGGY_SIDE_SERVER : IGGY_SIDE_CLIENT;
     place->replica = (run->flags & IGGY_RUN_REPLICA) != 0;
     place->after_hole = (run->flags & IGGY_RUN_HOLE) != 0 && offset == run->offset;

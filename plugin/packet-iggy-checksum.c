@@ -220,16 +220,16 @@ static void show_checksum(iggy_pdu_t *pdu, proto_tree *tree, int offset)
     iggy_add_checksum128(pdu, tree, offset, fields, sum);
 }
 
-/* The hash of a body; that of an empty body is 0, not the XXH3 of nothing. */
-static bool body_hash(iggy_pdu_t *pdu, uint64_t *hash)
+/*
+ * The hash of a body. That of an empty body is 0 by the reference; prepares of servers carry the XXH3 of nothing (register, logout).
+ * 0 never comes here.
+ */
+static bool body_hash(const iggy_pdu_t *pdu, uint64_t *hash)
 {
-    if (pdu->size <= IGGY_HEADER_SIZE) {
-        *hash = 0;
-        return true;
-    }
     if (pdu->size > INT32_MAX)
         return false;
-    return iggy_hash64(pdu->tvb, (int)IGGY_HEADER_SIZE, (int)(pdu->size - IGGY_HEADER_SIZE), hash);
+    int length = pdu->size > IGGY_HEADER_SIZE ? (int)(pdu->size - IGGY_HEADER_SIZE) : 0;
+    return iggy_hash64(pdu->tvb, length ? (int)IGGY_HEADER_SIZE : 0, length, hash);
 }
 
 static void show_body_checksum(iggy_pdu_t *pdu, proto_tree *tree, int offset)
@@ -283,9 +283,9 @@ int iggy_call_request_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_t
     bool zero = zero16(pdu->tvb, offset);
     iggy_checksum_t sum = zero ? iggy_checksum_not_present() : iggy_checksum_unverified();
     bool stamped = pdu->operation != IGGY_OP_NON_REPLICATED && pdu->operation < IGGY_OP_SEND_MESSAGES;
-    if (!zero && stamped && pdu->size <= INT32_MAX && iggy_checksum_wanted(tree, &request_fields)) {
-        uint64_t hash = 0; /* that of an empty body (logout) is the XXH3 of nothing here */
-        bool done = iggy_hash64(pdu->tvb, (int)IGGY_HEADER_SIZE, (int)(pdu->size - IGGY_HEADER_SIZE), &hash);
+    if (!zero && stamped && iggy_checksum_wanted(tree, &request_fields)) {
+        uint64_t hash = 0;
+        bool done = body_hash(pdu, &hash);
         sum = compare16(pdu->tvb, offset, done, hash);
     }
     iggy_add_checksum128(pdu, tree, offset, &request_fields, sum);

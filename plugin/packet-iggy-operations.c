@@ -84,7 +84,7 @@ static int call_count_sessions(iggy_walk_t *walk, const iggy_row_t *row, proto_t
 
 static const iggy_row_t register_identity[] = {
     IGGY_TIME(hf_iggy_created_at),
-    IGGY_FIXED(hf_iggy_bind_verifier, 32, .flags = IGGY_SECRET),
+    IGGY_FIXED(hf_iggy_bind_verifier, 32),
     IGGY_ROWS_END
 };
 

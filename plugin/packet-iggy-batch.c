@@ -256,13 +256,19 @@ static iggy_walk_t walk_within(const iggy_walk_t *walk, tvbuff_t *clear)
     return inner;
 }
 
-/* One message for the taps; its user headers begin at `headers` and may say what the payload is. */
-static void export_message(iggy_walk_t *walk, tvbuff_t *payload, int headers)
+/* What the user headers, which begin at `headers`, say that the payload is; NULL if they do not. */
+static const char *content_type_of(iggy_walk_t *walk, int headers)
 {
-    iggy_message_t message = { .payload = payload, .length = (uint32_t)walk->reg[IGGY_REG_PAYLOAD_LENGTH] };
     uint64_t length = walk->reg[IGGY_REG_HEADERS_LENGTH];
-    if (length <= (uint64_t)(MIN(walk->end, walk->captured) - headers))
-        message.content_type = iggy_content_type(walk, headers, (int)length);
+    int end = MIN(walk->end, walk->captured);
+    return headers <= end && length <= (uint64_t)(end - headers) ? iggy_content_type(walk, headers, (int)length) : NULL;
+}
+
+/* One message for the taps. */
+static void export_message(iggy_walk_t *walk, tvbuff_t *payload, const char *content_type)
+{
+    iggy_message_t message = { .payload = payload, .length = (uint32_t)walk->reg[IGGY_REG_PAYLOAD_LENGTH],
+                               .content_type = content_type };
     if (walk->reg[IGGY_REG_STAMPED]) {
         message.has_partition = message.has_offset = true;
         message.partition = walk->reg[IGGY_REG_PARTITION];
@@ -279,15 +285,17 @@ static int message_payload(iggy_walk_t *walk, const iggy_row_t *row, proto_tree 
         return offset;
     if (walk->mode == IGGY_WALK_FIT)
         return offset + (int)length;
+    const char *content_type = content_type_of(walk, offset + (int)length);
     tvbuff_t *clear = iggy_decrypt(walk, tree, offset, (int)length, IGGY_REGION_PAYLOAD);
     if (iggy_export_wanted())
-        export_message(walk, clear ? clear : tvb_new_subset_length(walk->tvb, offset, (int)length), offset + (int)length);
+        export_message(walk, clear ? clear : tvb_new_subset_length(walk->tvb, offset, (int)length), content_type);
     if (clear && iggy_walk_shows(walk)) {
         iggy_walk_t inner = walk_within(walk, clear);
-        iggy_show_payload(&inner, tree, 0, inner.end);
+        iggy_show_payload(&inner, tree, 0, inner.end, content_type);
         walk->items = inner.items;
-    } else if (iggy_walk_shows(walk))
-        iggy_show_payload(walk, tree, offset, (int)length);
+    } else if (iggy_walk_shows(walk)) {
+        iggy_show_payload(walk, tree, offset, (int)length, content_type);
+    }
     return offset + (int)length;
 }
 

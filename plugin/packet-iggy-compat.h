@@ -56,6 +56,19 @@ typedef gboolean iggy_bool;
 #define IGGY_MENU_SEPARATOR "/"
 #endif
 
+/* Of a table of dissectors by text; not in every installed header. */
+#ifndef STRING_CASE_SENSITIVE
+#define STRING_CASE_SENSITIVE 0
+#endif
+
+/* Ask a table of dissectors by text. */
+#if IGGY_WS_AT_LEAST(4, 5)
+#define iggy_try_string(table, text, tvb, pinfo, tree) \
+    dissector_try_string_with_data((table), (text), (tvb), (pinfo), (tree), true, NULL)
+#else
+#define iggy_try_string(table, text, tvb, pinfo, tree) dissector_try_string((table), (text), (tvb), (pinfo), (tree), NULL)
+#endif
+
 /* Text of a value with a fallback format; 4.6 wants the memory pool, earlier versions take it from the packet. */
 #if IGGY_WS_AT_LEAST(4, 5)
 #define iggy_val_to_str(pool, value, strings, format) val_to_str((pool), (value), (strings), (format))

@@ -59,6 +59,15 @@ typedef struct iggy_kept {
     iggy_kept_fact_t facts[];
 } iggy_kept_t;
 
+/** The kept fact, NULL if there is none (`kept` may be NULL). */
+static inline const iggy_kept_fact_t *iggy_kept_fact(const iggy_kept_t *kept, iggy_fact_t fact)
+{
+    for (unsigned i = 0; kept && i < kept->count; i++)
+        if (kept->facts[i].fact == fact)
+            return &kept->facts[i];
+    return NULL;
+}
+
 /** First pass, before the body: finds the names of the server that this frame comes from or goes to. */
 void iggy_names_attach(iggy_pdu_t *pdu);
 

@@ -1,5 +1,12 @@
 /* packet-iggy-payload.c
- * Payloads of messages: bytes, and text where they are printable.
+ * Payloads of messages: bytes, text where they are printable, and the hand-off to other dissectors.
+ *
+ * Who gets a payload, the first that takes it:
+ *   1. the protocol of the first row of the user table that fits stream and topic,
+ *   2. the entry for "stream/topic" in the dissector table "iggy.topic" (Decode As, other plugins, Lua),
+ *   3. the entry for the content type of the user headers in the table "media_type",
+ *   4. the heuristic dissectors in the list "iggy.payload",
+ *   5. the JSON dissector, if the payload is JSON.
  *
  * Apache Iggy dissector for Wireshark
  *
@@ -8,37 +15,470 @@
 
 #include "packet-iggy-payload.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include <epan/conversation.h>
+#include <epan/decode_as.h>
+#include <epan/exceptions.h>
+#include <epan/prefs.h>
+#include <epan/proto_data.h>
+#include <epan/show_exception.h>
+#include <epan/uat.h>
+#include <wsutil/wsjson.h>
+
+#include "packet-iggy-conversation.h"
+#include "packet-iggy-names.h"
+
+#define TEXT_LIMIT 65536   /* bytes of a payload that are looked at as text */
+#define TREE_LIMIT 450000u /* items of a packet's tree from which on nothing is handed off: Wireshark gives up at 1,000,000 */
+#define ITEMS_A_BYTE 2u    /* at most, of what a payload may become */
+#define LAYERS_KEPT 16u    /* protocols of payloads that a packet names: it may have 500 layers, and messages are many */
+#define TOPIC_KEY 0x70u    /* of the packet's data for Decode As */
+
 static int hf_iggy_message_payload = IGGY_UNREGISTERED;
 static int hf_iggy_message_payload_text = IGGY_UNREGISTERED;
+static int ett_iggy_message_payload = IGGY_UNREGISTERED;
 
-#define TEXT_LIMIT 65536 /* bytes of a payload that are looked at as text */
+static iggy_bool hand_off = true;
+static iggy_bool show_text = true;
+
+static dissector_table_t      topic_table, media_type_table;
+static heur_dissector_list_t  heuristics;
+static dissector_handle_t     json_handle, protobuf_handle;
+
+/* ---- the user table ---- */
+
+typedef enum { MATCH_EQUALS, MATCH_CONTAINS, MATCH_REGEX } match_kind_t;
+
+static const value_string match_vals[] = {
+    { MATCH_EQUALS, "equals" }, { MATCH_CONTAINS, "contains" }, { MATCH_REGEX, "regex" }, { 0, NULL }
+};
+
+typedef struct {
+    char    *stream;   /* name or id; empty: any */
+    unsigned match;    /* match_kind_t, of the topic */
+    char    *topic;    /* name or id, or part of it, or a pattern; empty: any */
+    char    *protocol; /* a dissector's name */
+    char    *argument; /* protobuf: the full name of the message type */
+    GRegex  *regex;
+    dissector_handle_t handle;
+} payload_rule_t;
+
+static payload_rule_t *rules;
+static unsigned        rules_count;
+
+UAT_CSTRING_CB_DEF(rules, stream, payload_rule_t)
+UAT_VS_DEF(rules, match, payload_rule_t, unsigned, MATCH_EQUALS, "equals")
+UAT_CSTRING_CB_DEF(rules, topic, payload_rule_t)
+UAT_CSTRING_CB_DEF(rules, protocol, payload_rule_t)
+UAT_CSTRING_CB_DEF(rules, argument, payload_rule_t)
+
+static void *rule_copy(void *to, const void *from, size_t length _U_)
+{
+    payload_rule_t *copy = (payload_rule_t *)to;
+    const payload_rule_t *rule = (const payload_rule_t *)from;
+
+    copy->stream = g_strdup(rule->stream);
+    copy->match = rule->match;
+    copy->topic = g_strdup(rule->topic);
+    copy->protocol = g_strdup(rule->protocol);
+    copy->argument = g_strdup(rule->argument);
+    copy->regex = rule->regex ? g_regex_ref(rule->regex) : NULL;
+    copy->handle = rule->handle;
+    return copy;
+}
+
+static bool rule_pattern(payload_rule_t *rule, char **error)
+{
+    GError *why = NULL;
+
+    if (rule->regex)
+        g_regex_unref(rule->regex);
+    rule->regex = rule->match == MATCH_REGEX ? g_regex_new(rule->topic, G_REGEX_OPTIMIZE, (GRegexMatchFlags)0, &why) : NULL;
+    if (!why)
+        return true;
+    *error = g_strdup_printf("The topic is no pattern: %s", why->message);
+    g_error_free(why);
+    return false;
+}
+
+static iggy_bool rule_update(void *record, char **error)
+{
+    payload_rule_t *rule = (payload_rule_t *)record;
+
+    g_strstrip(rule->protocol);
+    rule->handle = find_dissector(rule->protocol);
+    if (!rule->handle) {
+        *error = g_strdup_printf("There is no dissector \"%s\"", rule->protocol);
+        return false;
+    }
+    return rule_pattern(rule, error);
+}
+
+static void rule_free(void *record)
+{
+    payload_rule_t *rule = (payload_rule_t *)record;
+
+    g_free(rule->stream);
+    g_free(rule->topic);
+    g_free(rule->protocol);
+    g_free(rule->argument);
+    if (rule->regex)
+        g_regex_unref(rule->regex);
+}
+
+/* ---- where a payload belongs ---- */
+
+/* Texts of stream and topic, in packet scope: names and ids, NULL where they are not known. */
+typedef struct {
+    const char *stream_name, *stream_id, *topic_name, *topic_id;
+    const char *content_type;
+} place_t;
+
+/* A reply seldom says whose messages it carries: its request has. */
+static const iggy_kept_fact_t *request_fact(const iggy_pdu_t *pdu, iggy_fact_t fact)
+{
+    return pdu->exchange ? iggy_kept_fact((const iggy_kept_t *)pdu->exchange->request_facts, fact) : NULL;
+}
+
+static const char *fact_text(const iggy_pdu_t *pdu, iggy_fact_t fact)
+{
+    const iggy_kept_fact_t *kept = request_fact(pdu, fact);
+
+    if (iggy_has(pdu->facts, fact))
+        return pdu->facts->at[fact].text;
+    return kept && kept->has ? kept->text : NULL;
+}
+
+static const char *fact_number(const iggy_pdu_t *pdu, iggy_fact_t fact)
+{
+    const iggy_kept_fact_t *kept = request_fact(pdu, fact);
+
+    if (!iggy_has(pdu->facts, fact) && !(kept && kept->has))
+        return NULL;
+    uint64_t value = iggy_has(pdu->facts, fact) ? pdu->facts->at[fact].value : kept->value;
+    return wmem_strdup_printf(pdu->pinfo->pool, "%" PRIu64, value);
+}
+
+static place_t place_of(iggy_pdu_t *pdu, const char *content_type)
+{
+    place_t place = {
+        fact_text(pdu, IGGY_FACT_STREAM_NAME), fact_number(pdu, IGGY_FACT_STREAM_ID),
+        fact_text(pdu, IGGY_FACT_TOPIC_NAME),  fact_number(pdu, IGGY_FACT_TOPIC_ID),
+        content_type,
+    };
+    return place;
+}
+
+static bool same(const char *text, const char *other) { return text && strcmp(text, other) == 0; }
+
+static bool topic_fits(const payload_rule_t *rule, const place_t *place)
+{
+    if (!*rule->topic)
+        return true;
+    if (rule->match == MATCH_EQUALS)
+        return same(place->topic_name, rule->topic) || same(place->topic_id, rule->topic);
+    if (!place->topic_name)
+        return false;
+    if (rule->match == MATCH_CONTAINS)
+        return strstr(place->topic_name, rule->topic) != NULL;
+    return rule->regex && g_regex_match(rule->regex, place->topic_name, (GRegexMatchFlags)0, NULL);
+}
+
+static const payload_rule_t *find_rule(const place_t *place)
+{
+    for (unsigned i = 0; i < rules_count; i++) {
+        const payload_rule_t *rule = &rules[i];
+        bool stream_fits = !*rule->stream || same(place->stream_name, rule->stream) || same(place->stream_id, rule->stream);
+        if (stream_fits && topic_fits(rule, place))
+            return rule;
+    }
+    return NULL;
+}
+
+/* "stream/topic" by names if both are known, else by ids; NULL if neither is whole. */
+static const char *topic_path(packet_info *pinfo, const place_t *place, bool by_name)
+{
+    const char *stream = by_name ? place->stream_name : place->stream_id;
+    const char *topic = by_name ? place->topic_name : place->topic_id;
+
+    return stream && topic ? wmem_strdup_printf(pinfo->pool, "%s/%s", stream, topic) : NULL;
+}
+
+/* ---- Decode As ---- */
+
+static void topic_prompt(packet_info *pinfo, char *result)
+{
+    const char *topic = (const char *)p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY);
+    snprintf(result, MAX_DECODE_AS_PROMPT_LEN, "Iggy topic %s as", topic ? topic : "unknown");
+}
+
+static void *topic_value(packet_info *pinfo) { return p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY); }
+
+static void register_topic_table(int proto)
+{
+    static build_valid_func values[] = { topic_value };
+    static decode_as_value_t prompts[] = { { topic_prompt, 1, values } };
+    static decode_as_t topic_decode_as = {
+        "iggy", "iggy.topic", 1, 0, prompts, NULL, NULL, decode_as_default_populate_list, decode_as_default_reset,
+        decode_as_default_change, NULL,
+    };
+
+    topic_table = register_dissector_table("iggy.topic", "Iggy stream/topic", proto, FT_STRING, STRING_CASE_SENSITIVE);
+    register_decode_as(&topic_decode_as);
+}
+
+/* ---- the hand-off ---- */
+
+/* What a foreign dissector may change and must not: the rest of the packet goes on as if it had not been called. */
+typedef struct {
+    const char *protocol, *match_string;
+    uint32_t    match_number, source_port, destination_port, desegment_length;
+    port_type   ports;
+    iggy_bool   writable, by_ports, fragmented;
+    int         desegment_offset;
+    uint16_t    can_desegment, saved_can_desegment;
+    uint8_t     layer;
+    unsigned    layers;
+    struct conversation_element *conversation;
+} guard_t;
+
+/* A conversation of the topic, so that no dissector of payloads lands in the TCP connection's. */
+static struct conversation_element *topic_conversation(packet_info *pinfo, const char *topic)
+{
+    conversation_element_t *elements = wmem_alloc0_array(pinfo->pool, conversation_element_t, 2);
+
+    elements[0].type = CE_STRING;
+    elements[0].str_val = wmem_strdup_printf(pinfo->pool, "iggy %s", topic ? topic : "");
+    elements[1].type = CE_CONVERSATION_TYPE;
+    elements[1].conversation_type_val = CONVERSATION_NONE;
+    return elements;
+}
+
+static guard_t guard_up(packet_info *pinfo, const char *topic)
+{
+    guard_t guard = {
+        .protocol = pinfo->current_proto, .match_string = pinfo->match_string, .match_number = pinfo->match_uint,
+        .source_port = pinfo->srcport, .destination_port = pinfo->destport, .desegment_length = pinfo->desegment_len,
+        .ports = pinfo->ptype, .writable = col_get_writable(pinfo->cinfo, -1),
+        .by_ports = pinfo->use_conv_addr_port_endpoints, .fragmented = pinfo->fragmented,
+        .desegment_offset = pinfo->desegment_offset, .can_desegment = pinfo->can_desegment,
+        .saved_can_desegment = pinfo->saved_can_desegment, .layer = (uint8_t)pinfo->curr_layer_num,
+        .layers = wmem_list_count(pinfo->layers), .conversation = pinfo->conv_elements,
+    };
+
+    col_set_writable(pinfo->cinfo, -1, false);
+    pinfo->can_desegment = 0;
+    pinfo->use_conv_addr_port_endpoints = false;
+    pinfo->conv_elements = topic_conversation(pinfo, topic);
+    pinfo->ptype = PT_NONE;
+    pinfo->srcport = pinfo->destport = 0;
+    return guard;
+}
+
+static void guard_down(packet_info *pinfo, const guard_t *guard, bool failed)
+{
+    col_set_writable(pinfo->cinfo, -1, guard->writable);
+    pinfo->current_proto = guard->protocol;
+    pinfo->match_string = guard->match_string;
+    pinfo->match_uint = guard->match_number;
+    pinfo->srcport = guard->source_port;
+    pinfo->destport = guard->destination_port;
+    pinfo->ptype = guard->ports;
+    pinfo->use_conv_addr_port_endpoints = guard->by_ports;
+    pinfo->conv_elements = guard->conversation;
+    pinfo->fragmented = guard->fragmented;
+    pinfo->can_desegment = guard->can_desegment;
+    pinfo->saved_can_desegment = guard->saved_can_desegment;
+    pinfo->desegment_offset = guard->desegment_offset;
+    pinfo->desegment_len = guard->desegment_length;
+    pinfo->curr_layer_num = guard->layer;
+    while (wmem_list_count(pinfo->layers) > guard->layers && (failed || guard->layers > LAYERS_KEPT))
+        wmem_list_remove_frame(pinfo->layers, wmem_list_tail(pinfo->layers));
+}
+
+/* Only protobuf knows what to do with a text; other dissectors would take it for a struct of their own. */
+static void *rule_argument(packet_info *pinfo, const payload_rule_t *rule)
+{
+    if (rule->handle != protobuf_handle || !*rule->argument)
+        return NULL;
+    if (strchr(rule->argument, ','))
+        return rule->argument;
+    return wmem_strdup_printf(pinfo->pool, "message,%s", rule->argument);
+}
+
+static bool try_topic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const place_t *place)
+{
+    for (int by_name = 1; by_name >= 0; by_name--) {
+        const char *topic = topic_path(pinfo, place, by_name);
+        if (topic && iggy_try_string(topic_table, topic, tvb, pinfo, tree))
+            return true;
+    }
+    return false;
+}
+
+/* Type and subtype alone: parameters are no key of the table, which does not mind the case. */
+static bool try_content_type(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const char *content_type)
+{
+    if (!content_type || !media_type_table)
+        return false;
+    char *type = wmem_strndup(pinfo->pool, content_type, strcspn(content_type, "; \t"));
+    return iggy_try_string(media_type_table, type, tvb, pinfo, tree) > 0;
+}
+
+static bool is_json(tvbuff_t *tvb)
+{
+    unsigned length = tvb_captured_length(tvb), first = 0;
+    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)length);
+
+    while (first < length && g_ascii_isspace(bytes[first]))
+        first++;
+    return first < length && (bytes[first] == '{' || bytes[first] == '[') && json_validate(bytes, length);
+}
+
+static bool try_all(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const place_t *place, const char *topic)
+{
+    heur_dtbl_entry_t *entry = NULL;
+    const payload_rule_t *rule = find_rule(place);
+
+    if (rule && call_dissector_only(rule->handle, tvb, pinfo, tree, rule_argument(pinfo, rule)) > 0)
+        return true;
+    if (try_topic(tvb, pinfo, tree, place) || try_content_type(tvb, pinfo, tree, place->content_type))
+        return true;
+    char *data = wmem_strdup(pinfo->pool, topic ? topic : "");
+    if (dissector_try_heuristic(heuristics, tvb, pinfo, tree, &entry, data))
+        return true;
+    return json_handle && is_json(tvb) && call_dissector_only(json_handle, tvb, pinfo, tree, NULL) > 0;
+}
+
+/* Another dissector gets the payload; whatever it does, only its own part of the tree is lost. */
+static void hand_to_others(iggy_walk_t *walk, tvbuff_t *tvb, proto_tree *tree, const char *content_type)
+{
+    packet_info *pinfo = walk->pdu->pinfo;
+    place_t place = place_of(walk->pdu, content_type);
+    const char *by_name = topic_path(pinfo, &place, true);
+    const char *topic = by_name ? by_name : topic_path(pinfo, &place, false);
+    volatile bool failed = false;
+
+    if (topic && !p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY))
+        p_add_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY, wmem_strdup(pinfo->pool, topic));
+    guard_t guard = guard_up(pinfo, topic);
+    TRY
+    {
+        try_all(tvb, pinfo, tree, &place, topic);
+    }
+    CATCH_ALL
+    {
+        if (EXCEPT_CODE == OutOfMemoryError)
+            RETHROW;
+        failed = true;
+        show_exception(tvb, pinfo, tree, EXCEPT_CODE, GET_MESSAGE);
+    }
+    ENDTRY;
+    guard_down(pinfo, &guard, failed);
+}
+
+/* ---- who looks at payloads ---- */
+
+/* Protocols that a content type, or the bytes, may hand a payload to. */
+static const char *const usual_protocols[] = {
+    "json", "xml", "protobuf", "msgpack", "cbor", "data-text-lines", "urlencoded-form", "mime_multipart", "png", "image-gif",
+    "image-jfif",
+};
+static int usual_numbers[array_length(usual_protocols)];
+
+typedef struct {
+    proto_tree *tree;
+    bool        wanted;
+} look_t;
+
+static void look_at_entry(const char *table _U_, ftenum_t type _U_, void *key _U_, void *value, void *data)
+{
+    look_t *look = (look_t *)data;
+    dissector_handle_t handle = dtbl_entry_get_handle((dtbl_entry_t *)value);
+    int number = handle ? dissector_handle_get_protocol_index(handle) : -1;
+
+    look->wanted |= number > 0 && proto_field_is_referenced(look->tree, number);
+}
+
+static void look_at_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, void *data)
+{
+    look_t *look = (look_t *)data;
+    look->wanted |= entry->protocol && proto_field_is_referenced(look->tree, proto_get_id(entry->protocol));
+}
+
+bool iggy_payload_wanted(proto_tree *tree)
+{
+    look_t look = { tree, false };
+
+    if (!tree || !hand_off)
+        return false;
+    for (unsigned i = 0; i < array_length(usual_numbers); i++)
+        if (usual_numbers[i] > 0 && proto_field_is_referenced(tree, usual_numbers[i]))
+            return true;
+    for (unsigned i = 0; i < rules_count; i++)
+        if (rules[i].handle && proto_field_is_referenced(tree, dissector_handle_get_protocol_index(rules[i].handle)))
+            return true;
+    dissector_table_foreach("iggy.topic", look_at_entry, &look);
+    heur_dissector_table_foreach("iggy.payload", look_at_heuristic, &look);
+    return look.wanted;
+}
+
+/* ---- showing ---- */
 
 /* UTF-8 without control characters but tab and the ends of lines. */
 static bool is_text(const uint8_t *bytes, int length)
 {
-    if (!g_utf8_validate((const char *)bytes, length, NULL))
-        return false;
     for (int i = 0; i < length; i++)
         if ((bytes[i] < 0x20 && bytes[i] != '\t' && bytes[i] != '\n' && bytes[i] != '\r') || bytes[i] == 0x7f)
             return false;
-    return true;
+    return g_utf8_validate((const char *)bytes, length, NULL);
 }
 
-bool iggy_payload_wanted(proto_tree *tree _U_)
+static bool room_for(proto_tree *tree, int length)
 {
-    return false;
+    return tree && PTREE_DATA(tree)->count + (uint64_t)length * ITEMS_A_BYTE < TREE_LIMIT;
 }
 
-void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int length)
+void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int length, const char *content_type)
 {
     if (length <= 0)
         return;
-    proto_tree_add_item(tree, hf_iggy_message_payload, walk->tvb, offset, length, ENC_NA);
+    proto_item *item = proto_tree_add_item(tree, hf_iggy_message_payload, walk->tvb, offset, length, ENC_NA);
     walk->items++;
-    if (length > TEXT_LIMIT || !is_text(tvb_get_ptr(walk->tvb, offset, length), length))
-        return;
-    proto_tree_add_item(tree, hf_iggy_message_payload_text, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
-    walk->items++;
+    if (show_text && length <= TEXT_LIMIT && is_text(tvb_get_ptr(walk->tvb, offset, length), length)) {
+        proto_tree_add_item(tree, hf_iggy_message_payload_text, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
+        walk->items++;
+    }
+    if (hand_off && room_for(tree, length))
+        hand_to_others(walk, tvb_new_subset_length(walk->tvb, offset, length),
+                       proto_item_add_subtree(item, ett_iggy_message_payload), content_type);
+}
+
+/* ---- registration ---- */
+
+static void register_preferences(void)
+{
+    static uat_field_t fields[] = {
+        UAT_FLD_CSTRING(rules, stream, "Stream", "Name or id of the stream; empty: all streams"),
+        UAT_FLD_VS(rules, match, "Match", match_vals, "How the next column is compared with the topic's name"),
+        UAT_FLD_CSTRING(rules, topic, "Topic", "Name or id, part of the name, or pattern; empty: all topics"),
+        UAT_FLD_CSTRING(rules, protocol, "Protocol", "Dissector for the payload"),
+        UAT_FLD_CSTRING(rules, argument, "Argument", "protobuf: full name of the message type"),
+        UAT_END_FIELDS
+    };
+    uat_t *table = uat_new("Iggy payloads", sizeof(payload_rule_t), "iggy_payloads", true, &rules, &rules_count,
+                           UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, rule_copy, rule_update, rule_free, NULL, NULL,
+                           fields);
+
+    prefs_register_bool_preference(iggy_preferences, "payload_hand_off", "Hand payloads to other dissectors",
+                                   "By the table below, Decode As, content type of the user headers, or because it is JSON.",
+                                   &hand_off);
+    prefs_register_uat_preference(iggy_preferences, "payloads", "Payloads", "Dissectors for payloads by stream and topic",
+                                  table);
+    prefs_register_bool_preference(iggy_preferences, "payload_text", "Show payloads as text",
+                                   "Show a payload that is printable UTF-8 as text beside its bytes.", &show_text);
 }
 
 void iggy_register_payload(int proto)
@@ -47,8 +487,23 @@ void iggy_register_payload(int proto)
         { &hf_iggy_message_payload,
           { "Payload", "iggy.message.payload", FT_BYTES, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_message_payload_text,
-          { "Payload as text", "iggy.message.payload_text", FT_STRING, BASE_NONE, NULL, 0x0, "Where it is printable UTF-8", HFILL } },
+          { "Payload as text", "iggy.message.payload_text", FT_STRING, BASE_NONE, NULL, 0x0, "Where it is printable UTF-8",
+            HFILL } },
     };
+    static int *ett[] = { &ett_iggy_message_payload };
 
     proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    heuristics = register_heur_dissector_list("iggy.payload", proto);
+    register_topic_table(proto);
+    register_preferences();
+}
+
+void iggy_handoff_payload(void)
+{
+    media_type_table = find_dissector_table("media_type");
+    json_handle = find_dissector("json");
+    protobuf_handle = find_dissector("protobuf");
+    for (unsigned i = 0; i < array_length(usual_protocols); i++)
+        usual_numbers[i] = proto_get_id_by_filter_name(usual_protocols[i]);
 }

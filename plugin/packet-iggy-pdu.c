@@ -18,6 +18,7 @@
 #include "packet-iggy-headers.h"
 #include "packet-iggy-info.h"
 #include "packet-iggy-options.h"
+#include "packet-iggy-payload.h"
 #include "packet-iggy-replica.h"
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"
@@ -37,7 +38,10 @@ static expert_field ei_iggy_unknown_operation = EI_INIT;
 /* Fields of the rooms of bodies: their numbers are one range, since they are registered in a row. */
 static int first_body_field, last_body_field;
 
-bool iggy_body_wanted(proto_tree *tree) { return iggy_range_wanted(tree, first_body_field, last_body_field); }
+bool iggy_body_wanted(proto_tree *tree)
+{
+    return iggy_range_wanted(tree, first_body_field, last_body_field) || iggy_payload_wanted(tree);
+}
 
 /* ---- the header ---- */
 

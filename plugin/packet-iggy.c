@@ -22,6 +22,7 @@
 #include "packet-iggy-layout.h"
 #include "packet-iggy-legacy.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-payload.h"
 #include "packet-iggy-pdu.h"
 #include "packet-iggy-statistics.h"
 
@@ -49,4 +50,5 @@ void proto_register_iggy(void)
 void proto_reg_handoff_iggy(void)
 {
     iggy_handoff_framing();
+    iggy_handoff_payload();
 }

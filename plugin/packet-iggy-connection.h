@@ -14,7 +14,10 @@
 /* Written in the first pass, read in all. */
 typedef struct iggy_frame {
     uint64_t         position; /* iggy_place_t */
-    iggy_exchange_t *exchange;
+    union {
+        iggy_exchange_t  *exchange; /* client plane */
+        struct iggy_link *link;     /* replica plane: of the room of links */
+    };
     uint32_t         packet;
     uint16_t         ordinal;  /* number of the frame among those of its packet, from 1 */
     uint8_t          version;  /* index of the version's state */
@@ -35,6 +38,7 @@ typedef struct {
 } iggy_speaker_t;
 
 struct iggy_names_view;
+struct iggy_ends;
 
 struct iggy_conversation {
     iggy_records_t  records[2];
@@ -45,6 +49,7 @@ struct iggy_conversation {
     uint32_t        last_packet;
     uint16_t        last_ordinal;
     struct iggy_names_view *names; /* of the room of names */
+    struct iggy_ends *ends;        /* of the room of links: who the two ends are, on the replica plane */
 };
 
 /** The client of the last request at or before this frame, NULL if there is none. */

@@ -26,9 +26,9 @@
 
 static int hf_iggy_version = IGGY_UNREGISTERED;
 static int hf_iggy_version_known = IGGY_UNREGISTERED;
-static int hf_iggy_response_in = IGGY_UNREGISTERED;
-static int hf_iggy_response_to = IGGY_UNREGISTERED;
-static int hf_iggy_response_time = IGGY_UNREGISTERED;
+int hf_iggy_response_in = IGGY_UNREGISTERED;
+int hf_iggy_response_to = IGGY_UNREGISTERED;
+int hf_iggy_response_time = IGGY_UNREGISTERED;
 static int hf_iggy_retry = IGGY_UNREGISTERED;
 static int hf_iggy_retry_of = IGGY_UNREGISTERED;
 static int hf_iggy_retried_in = IGGY_UNREGISTERED;
@@ -276,7 +276,7 @@ void iggy_conversation_frame(iggy_pdu_t *pdu)
             frame = first_pass(conversation, pdu);
     }
     pdu->frame = frame;
-    pdu->exchange = frame ? frame->exchange : NULL;
+    pdu->exchange = frame && !pdu->place->replica ? frame->exchange : NULL;
     pdu->version = frame ? iggy_versions_at(&conversation->versions, frame->version)->version : iggy_version_preferred();
     fill_code(pdu);
 }

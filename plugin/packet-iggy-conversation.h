@@ -59,6 +59,9 @@ static inline bool iggy_is_retry(const iggy_exchange_t *exchange)
     return exchange && exchange->first && !(exchange->flags & IGGY_EXCHANGE_CANCELS);
 }
 
+/* of replies to clients, and of answers between servers (-links) */
+extern int hf_iggy_response_in, hf_iggy_response_to, hf_iggy_response_time;
+
 /** A new connection; file scope. Carriers call it once a connection in the first pass. */
 iggy_conversation_t *iggy_conversation_new(void);
 

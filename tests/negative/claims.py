@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# Other people's traffic: nothing of it may be claimed, and it decodes as without the plugin.
+#
+# Apache Iggy dissector for Wireshark
+#
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""claims.py [FOLDER...]: synthetic zero-heavy streams, and every capture below the folders.
+
+Each as it is, and with its connections moved to ports 8090 and 9090; each with heuristics after ports and before. A false
+claim is a packet with an Iggy layer, or one whose protocols or Info line differ from those without the plugin. Folders
+with much foreign traffic come with `apt-get source wireshark tcpdump` (test/captures, tests): tests/negative/run.sh fetches them.
+Needs the variables that tests/conftest.py describes.
+"""
+
+import argparse
+import random
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from conftest import Tshark  # noqa: E402
+import list_frames  # noqa: E402
+from synth import Capture, frame, request  # noqa: E402
+
+SUFFIXES = (".pcap", ".pcapng", ".cap", ".gz", ".ntar", ".dump", ".snoop", ".pklg", ".erf", ".trace")
+WAYS = ([], ["-o", "tcp.try_heuristic_first:TRUE"])
+PORTS = (8090, 9090)
+
+
+# --- synthetic streams that can fool a rule of zeros ------------------------------------------------------------------
+def zeros(dice):
+    return [bytes(n) for n in (61, 62, 128, 255, 256, 257, 512, 1000, 1460)]
+
+
+def zeros_with_size_and_command(dice):
+    for _ in range(60):
+        data = bytearray(dice.choice((256, 300, 512, 1460)))
+        struct.pack_into("<I", data, 48, dice.getrandbits(32) if dice.random() < 0.3 else dice.choice((256, len(data), 4096)))
+        data[60] = dice.randrange(256)
+        yield bytes(data)
+
+
+def sparse_file(dice):
+    """A file of holes and a few words, as file transfers and block devices carry them."""
+    for _ in range(40):
+        data = bytearray(1460)
+        for _ in range(dice.randrange(4)):
+            at = dice.randrange(0, 1456)
+            data[at:at + 4] = dice.randbytes(4)
+        yield bytes(data)
+
+
+def words_of_zero(dice):
+    """Little-endian tables: mostly small 64-bit numbers."""
+    for _ in range(40):
+        yield b"".join(struct.pack("<Q", dice.choice((0, 0, 0, 0, 1, 256, dice.randrange(1 << 20)))) for _ in range(182))
+
+
+def benchmark_pattern(dice):
+    return [bytes(i & 0xFF for i in range(1460)), b"0123456789" * 146, bytes(1460), b"\xff" * 1460]
+
+
+def other_256_byte_header(dice):
+    """A protocol with a header of 256 bytes, a checksum first, size and command at other places."""
+    for _ in range(20):
+        header = bytearray(256)
+        header[0:16], header[16:32] = dice.randbytes(16), dice.randbytes(16)
+        header[80:96] = dice.randbytes(16)
+        struct.pack_into("<I", header, 96, 256)
+        header[110] = dice.randrange(1, 20)
+        yield bytes(header)
+
+
+def nearly_iggy(dice):
+    """A frame with one field out of its range each: nobody would send it."""
+    wrong = (("release", 1), ("size", 255), ("size", 0), ("size", 1 << 31), ("reserved_frame", b"\1" + bytes(65)),
+             ("reserved_frame", bytes(65) + b"\1"))
+    for name, value in wrong:
+        yield frame(5, b"abcd", client=7, operation=2, code=1, request=1, **{name: value})
+    for command in (0, 37, 99, 255):
+        good = request(b"abcd", code=1, request=1)
+        yield good[:60] + bytes([command]) + good[61:]
+
+
+def randoms(dice):
+    return [dice.randbytes(n) for n in (1, 16, 61, 100, 256, 300, 512, 1000, 1460) * 10]
+
+
+def other_protocols(dice):
+    return [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + dice.randbytes(500),
+            b"SSH-2.0-OpenSSH_9.2\r\n", b"*1\r\n$4\r\nPING\r\n", b"\0\0\0\x0e\0\x12\0\0\0\0\0\1\0\4test", b"\x10\x10\0\4MQTT\4\2\0\x3c\0\4test"]
+
+
+STREAMS = (zeros, zeros_with_size_and_command, sparse_file, words_of_zero, benchmark_pattern, other_256_byte_header, nearly_iggy,
+           randoms, other_protocols)
+
+
+def synthetic(folder, port, seed=1):
+    """One capture a kind of stream: each piece in a connection of its own and all in one, with and without handshake."""
+    for make in STREAMS:
+        dice = random.Random("%s-%d" % (make.__name__, seed))
+        pieces, capture = list(make(dice)), Capture()
+        for number, piece in enumerate(pieces):
+            one = capture.connection(server_port=port, handshake=number % 2 == 0)
+            one.send(dice.choice(("client", "server")), piece)
+        together = capture.connection(server_port=port)
+        for piece in pieces:
+            together.client(piece)
+            together.server(piece[:len(piece) // 2] or piece)
+        yield capture.write(Path(folder) / ("%s-%d.pcap" % (make.__name__, port)))
+
+
+# --- captures of others ---------------------------------------------------------------------------------------------------
+def captures_below(folders):
+    for folder in folders:
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file() and path.suffix in SUFFIXES:
+                yield path
+
+
+def moved(path, target, port):
+    """The TCP connections of a capture with their server on `port`; None if there are none or the file is not for us."""
+    capture, connections = Capture(), {}
+    try:
+        for _number, _time, link, data in list_frames.packets(str(path)):
+            ip = list_frames.ip_of(link, data) if link >= 0 and data else None
+            if not ip or ip[2] != 6 or len(ip[3]) < 20 or len(ip[0]) != 4:
+                continue
+            source, destination, _, tcp = ip
+            sport, dport, seq, ack = struct.unpack(">HHII", tcp[:12])
+            key = frozenset(((source, sport), (destination, dport)))
+            if key not in connections:
+                server = (destination, dport) if tcp[13] & 2 and not tcp[13] & 16 or dport < sport else (source, sport)
+                one = capture.connection(20000 + len(connections) % 40000, port, handshake=False)
+                connections[key] = one, server
+            one, server = connections[key]
+            one.segment("server" if (source, sport) == server else "client", bytes(tcp[(tcp[12] >> 4) * 4:]), seq, tcp[13], ack)
+    except (struct.error, IndexError, EOFError, OSError):
+        pass  # a file that is damaged on purpose: what was read so far counts
+    return capture.write(target) if capture.number else None
+
+
+# --- judgement --------------------------------------------------------------------------------------------------------------
+def lines(tshark, path, way):
+    column = "_ws.col.info" if tshark.version >= (4, 2) else "_ws.col.Info"
+    text = tshark.read(path, "-T", "fields", "-E", "occurrence=a", "-e", "frame.number", "-e", "frame.protocols", "-e", column, *way,
+                       check=False)
+    return text.split("\n")
+
+
+def false_claims(tshark, plain, path):
+    """(packets looked at, [descriptions]) of one capture, both ways."""
+    faults, count = [], 0
+    for way in WAYS:
+        ours, theirs = lines(tshark, path, way), lines(plain, path, way)
+        count += len(ours) - 1
+        for mine, other in zip(ours, theirs):
+            if mine != other or ":iggy" in mine:
+                faults.append("%s %s\n    with:    %s\n    without: %s" % (path, " ".join(way), mine[:200], other[:200]))
+        if len(ours) != len(theirs):
+            faults.append("%s %s: %d and %d packets" % (path, " ".join(way), len(ours), len(theirs)))
+    return count, faults
+
+
+def without_plugin(tshark):
+    """The same tshark with an empty plugin folder."""
+    empty = tshark.folder / "no-plugins"
+    empty.mkdir(exist_ok=True)
+    return tshark.with_environment(WIRESHARK_PLUGIN_DIR=str(empty))
+
+
+def run(tshark, folders=()):
+    """(captures, packets, faults)"""
+    plain, captures, packets, faults = without_plugin(tshark), 0, 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        def judge(path):
+            nonlocal captures, packets
+            count, found = false_claims(tshark, plain, path)
+            captures, packets = captures + 1, packets + count
+            faults.extend(found)
+            tshark.forget(path)
+
+        for port in PORTS + (7777,):
+            for path in synthetic(folder, port):
+                judge(path)
+        for source in captures_below(folders):
+            judge(source)
+            for port in PORTS:
+                target = moved(source, Path(folder) / ("moved-%d.pcap" % port), port)
+                if target:
+                    judge(target)
+    return captures, packets, faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*")
+    arguments = parser.parse_args()
+    tshark = Tshark()
+    captures, packets, faults = run(tshark, arguments.folders)
+    tshark.close()
+    print("\n".join(faults))
+    print("%d captures, %d packets dissected, %d false claims" % (captures, packets, len(faults)))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -621,7 +621,7 @@ static const iggy_row_t changes_reply_rows[] = {
 };
 
 const iggy_command_t iggy_commands_changes[] = {
-    { 17, IGGY_OP_NON_REPLICATED, IGGY_0_12_0, 0, 0, "get_metadata_changes", changes_request_rows, changes_reply_rows },
+    { 17, IGGY_OP_NON_REPLICATED, IGGY_0_12_0, 0, 0, "get_metadata_changes", changes_request_rows, changes_reply_rows, NULL },
     { .name = NULL }
 };
 

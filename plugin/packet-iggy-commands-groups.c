@@ -109,7 +109,7 @@ static const iggy_row_t rows_sync_group_reply[] = {
 
 const iggy_command_t iggy_commands_groups[] = {
     { .code = 600, .operation = IGGY_OP_NON_REPLICATED, .name = "get_consumer_group", .flags = IGGY_LEARN,
-      .request = iggy_rows_stream_topic_group, .reply = rows_get_group_reply },
+      .request = iggy_rows_stream_topic_group, .reply = rows_get_group_reply, .empty = "not found" },
     { .code = 601, .operation = IGGY_OP_NON_REPLICATED, .name = "get_consumer_groups", .flags = IGGY_LEARN,
       .request = iggy_rows_stream_topic, .reply = rows_get_groups_reply },
     { .code = 602, .operation = 139, .name = "create_consumer_group", .flags = IGGY_LEARN,
@@ -121,7 +121,7 @@ const iggy_command_t iggy_commands_groups[] = {
     { .code = 605, .operation = 149, .name = "leave_consumer_group",
       .request = iggy_rows_stream_topic_group, .reply = iggy_rows_none },
     { .code = 606, .operation = IGGY_OP_NON_REPLICATED, .name = "sync_consumer_group",
-      .request = iggy_rows_stream_topic_group, .reply = rows_sync_group_reply },
+      .request = iggy_rows_stream_topic_group, .reply = rows_sync_group_reply, .empty = "not a member" },
     { .name = NULL }
 };
 

@@ -237,7 +237,7 @@ static const iggy_row_t wait_rows[] = {
     WAIT,
     REQUEST_TIMEOUT,
     IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT),
-    IGGY_LIST(IGGY_REG_COUNT, wait_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 13, .flags = IGGY_SCOPED),
+    IGGY_LIST(IGGY_REG_COUNT, wait_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 5, .flags = IGGY_SCOPED),
     IGGY_ROWS_END
 };
 
@@ -268,7 +268,7 @@ static const iggy_row_t fetch_rows[] = {
     IGGY_U32(hf_iggy_poll_max_bytes),
     IGGY_U8(hf_iggy_poll_auto_commit),
     IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT),
-    IGGY_LIST(IGGY_REG_COUNT, fetch_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 33, .flags = IGGY_SCOPED),
+    IGGY_LIST(IGGY_REG_COUNT, fetch_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 25, .flags = IGGY_SCOPED),
     IGGY_ROWS_END
 };
 
@@ -407,20 +407,20 @@ const iggy_row_t iggy_rows_delete_consumer_offset[] = {
 #define READ IGGY_OP_NON_REPLICATED
 
 const iggy_command_t iggy_commands_messages[] = {
-    { 100, READ, 0, 0, IGGY_TELLS, "poll_messages", poll_rows, poll_reply_rows },
-    { 101, IGGY_OP_SEND_MESSAGES, 0, 0, 0, "send_messages", send_rows, send_reply_rows },
-    { 102, READ, IGGY_0_11_0, IGGY_0_11_0, 0, "flush_unsaved_buffer", flush_rows, iggy_rows_none },
-    { 103, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "get_poll_routing", poll_rows, routing_reply_rows },
-    { 104, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "poll_messages_on_primary", poll_rows, poll_reply_rows },
-    { 105, READ, IGGY_0_12_0, 0, 0, "get_partition_route", route_rows, route_reply_rows },
-    { 106, READ, IGGY_0_12_0, 0, IGGY_TELLS | IGGY_LATE_REPLY, "poll_messages_deferred", deferred_rows, poll_reply_rows },
-    { 107, READ, IGGY_0_12_0, IGGY_0_12_0, IGGY_LATE_REPLY, "wait_for_messages", wait_rows, wait_reply_rows },
-    { 108, READ, IGGY_0_12_0, 0, IGGY_NO_REPLY, "cancel_deferred_request", iggy_rows_none, iggy_rows_none },
-    { 109, READ, IGGY_0_12_1, 0, IGGY_LATE_REPLY, "fetch_messages", fetch_rows, fetch_reply_rows },
-    { 120, READ, 0, 0, 0, "get_consumer_offset", offset_rows, offset_reply_rows },
-    { 121, 161, 0, 0, 0, "store_consumer_offset", iggy_rows_store_consumer_offset, iggy_rows_none },
-    { 122, 162, 0, 0, 0, "delete_consumer_offset", iggy_rows_delete_consumer_offset, iggy_rows_none },
-    { 123, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "get_consumer_offset_routing", offset_rows, routing_reply_rows },
+    { 100, READ, 0, 0, IGGY_TELLS, "poll_messages", poll_rows, poll_reply_rows, NULL },
+    { 101, IGGY_OP_SEND_MESSAGES, 0, 0, 0, "send_messages", send_rows, send_reply_rows, NULL },
+    { 102, READ, IGGY_0_11_0, IGGY_0_11_0, 0, "flush_unsaved_buffer", flush_rows, iggy_rows_none, NULL },
+    { 103, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "get_poll_routing", poll_rows, routing_reply_rows, NULL },
+    { 104, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "poll_messages_on_primary", poll_rows, poll_reply_rows, NULL },
+    { 105, READ, IGGY_0_12_0, 0, 0, "get_partition_route", route_rows, route_reply_rows, NULL },
+    { 106, READ, IGGY_0_12_0, 0, IGGY_TELLS | IGGY_LATE_REPLY, "poll_messages_deferred", deferred_rows, poll_reply_rows, NULL },
+    { 107, READ, IGGY_0_12_0, IGGY_0_12_0, IGGY_LATE_REPLY, "wait_for_messages", wait_rows, wait_reply_rows, NULL },
+    { 108, READ, IGGY_0_12_0, 0, IGGY_NO_REPLY, "cancel_deferred_request", iggy_rows_none, iggy_rows_none, NULL },
+    { 109, READ, IGGY_0_12_1, 0, IGGY_LATE_REPLY, "fetch_messages", fetch_rows, fetch_reply_rows, NULL },
+    { 120, READ, 0, 0, 0, "get_consumer_offset", offset_rows, offset_reply_rows, "nothing stored" },
+    { 121, 161, 0, 0, 0, "store_consumer_offset", iggy_rows_store_consumer_offset, iggy_rows_none, NULL },
+    { 122, 162, 0, 0, 0, "delete_consumer_offset", iggy_rows_delete_consumer_offset, iggy_rows_none, NULL },
+    { 123, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "get_consumer_offset_routing", offset_rows, routing_reply_rows, NULL },
     { .name = NULL }
 };
 

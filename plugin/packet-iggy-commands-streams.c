@@ -258,7 +258,7 @@ static const iggy_row_t rows_delete_segments[] = {
 
 const iggy_command_t iggy_commands_streams[] = {
     { .code = 200, .operation = IGGY_OP_NON_REPLICATED, .name = "get_stream", .flags = IGGY_LEARN | IGGY_TELLS,
-      .request = rows_stream_ident, .reply = rows_get_stream_reply },
+      .request = rows_stream_ident, .reply = rows_get_stream_reply, .empty = "not found" },
     { .code = 201, .operation = IGGY_OP_NON_REPLICATED, .name = "get_streams", .flags = IGGY_LEARN | IGGY_TELLS,
       .request = iggy_rows_none, .reply = rows_get_streams_reply },
     { .code = 202, .operation = 128, .name = "create_stream", .flags = IGGY_LEARN | IGGY_TELLS,
@@ -269,11 +269,11 @@ const iggy_command_t iggy_commands_streams[] = {
       .request = iggy_rows_update_stream, .reply = iggy_rows_none },
     { .code = 205, .operation = 131, .until = IGGY_0_11_0, .name = "purge_stream",
       .request = iggy_rows_purge_stream, .reply = iggy_rows_none },
-    { .code = 300, .operation = IGGY_OP_NON_REPLICATED, .name = "get_topic", .flags = IGGY_LEARN | IGGY_TELLS,
-      .request = iggy_rows_stream_topic, .reply = rows_get_topic_reply },
+    { .code = 300, .operation = IGGY_OP_NON_REPLICATED, .name = "get_topic", .flags = IGGY_LEARN | IGGY_TELLS | IGGY_TELLS_0_12_2,
+      .request = iggy_rows_stream_topic, .reply = rows_get_topic_reply, .empty = "not found" },
     { .code = 301, .operation = IGGY_OP_NON_REPLICATED, .name = "get_topics", .flags = IGGY_LEARN | IGGY_TELLS,
       .request = rows_stream_ident, .reply = rows_get_topics_reply },
-    { .code = 302, .operation = 132, .name = "create_topic", .flags = IGGY_LEARN | IGGY_TELLS,
+    { .code = 302, .operation = 132, .name = "create_topic", .flags = IGGY_LEARN | IGGY_TELLS | IGGY_TELLS_0_12_2,
       .request = iggy_rows_create_topic, .reply = rows_topic_details },
     { .code = 303, .operation = 134, .name = "delete_topic",
       .request = iggy_rows_delete_topic, .reply = iggy_rows_none },

@@ -425,22 +425,22 @@ static const iggy_row_t login_reply_rows[] = {
 };
 
 const iggy_command_t iggy_commands_system[] = {
-    { 1, 2, 0, 0, 0, "ping", iggy_rows_none, iggy_rows_none },
-    { 10, 2, 0, 0, IGGY_TELLS, "get_stats", iggy_rows_none, stats_rows },
-    { 11, 2, 0, 0, 0, "get_snapshot_file", snapshot_request_rows, snapshot_reply_rows },
-    { 12, 2, 0, 0, IGGY_TELLS, "get_cluster_metadata", iggy_rows_none, cluster_rows },
-    { 13, 2, 0, 0, IGGY_TELLS, "describe_options", describe_request_rows, describe_reply_rows },
-    { 14, 2, IGGY_0_11_0, IGGY_0_11_0, 0, "attach_consumer_session", iggy_rows_session_identity, iggy_rows_none },
-    { 15, 2, IGGY_0_12_0, 0, IGGY_LEARN | IGGY_ENTERS, "bind_session", bind_request_rows, login_result_rows },
-    { 16, 150, IGGY_0_12_0, 0, 0, "update_resource", update_resource_rows, iggy_rows_none },
-    { 20, 2, 0, 0, 0, "get_me", iggy_rows_none, client_details_rows },
-    { 21, 2, 0, 0, 0, "get_client", client_request_rows, client_reply_rows },
-    { 22, 2, 0, 0, 0, "get_clients", iggy_rows_none, clients_rows },
-    { 38, 2, 0, 0, IGGY_ENTERS, "login_user", login_user_rows, login_user_reply_rows },
-    { 39, 3, 0, 0, 0, "logout_user", iggy_rows_none, iggy_rows_none },
-    { 40, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register", login_register_rows, login_reply_rows },
-    { 44, 2, 0, 0, IGGY_ENTERS, "login_with_personal_access_token", login_token_rows, login_user_reply_rows },
-    { 45, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register_with_pat", login_register_pat_rows, login_reply_rows },
+    { 1, 2, 0, 0, 0, "ping", iggy_rows_none, iggy_rows_none, NULL },
+    { 10, 2, 0, 0, IGGY_TELLS, "get_stats", iggy_rows_none, stats_rows, NULL },
+    { 11, 2, 0, 0, 0, "get_snapshot_file", snapshot_request_rows, snapshot_reply_rows, NULL },
+    { 12, 2, 0, 0, IGGY_TELLS, "get_cluster_metadata", iggy_rows_none, cluster_rows, NULL },
+    { 13, 2, 0, 0, IGGY_TELLS, "describe_options", describe_request_rows, describe_reply_rows, NULL },
+    { 14, 2, IGGY_0_11_0, IGGY_0_11_0, 0, "attach_consumer_session", iggy_rows_session_identity, iggy_rows_none, NULL },
+    { 15, 2, IGGY_0_12_0, 0, IGGY_LEARN | IGGY_ENTERS, "bind_session", bind_request_rows, login_result_rows, NULL },
+    { 16, 150, IGGY_0_12_0, 0, 0, "update_resource", update_resource_rows, iggy_rows_none, NULL },
+    { 20, 2, 0, 0, 0, "get_me", iggy_rows_none, client_details_rows, NULL },
+    { 21, 2, 0, 0, 0, "get_client", client_request_rows, client_reply_rows, "not found" },
+    { 22, 2, 0, 0, 0, "get_clients", iggy_rows_none, clients_rows, NULL },
+    { 38, 2, 0, 0, IGGY_ENTERS, "login_user", login_user_rows, login_user_reply_rows, NULL },
+    { 39, 3, 0, 0, 0, "logout_user", iggy_rows_none, iggy_rows_none, NULL },
+    { 40, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register", login_register_rows, login_reply_rows, NULL },
+    { 44, 2, 0, 0, IGGY_ENTERS, "login_with_personal_access_token", login_token_rows, login_user_reply_rows, NULL },
+    { 45, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register_with_pat", login_register_pat_rows, login_reply_rows, NULL },
     { .name = NULL }
 };
 

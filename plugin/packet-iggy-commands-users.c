@@ -161,7 +161,7 @@ static const iggy_row_t rows_delete_token[] = {
 
 const iggy_command_t iggy_commands_users[] = {
     { .code = 31, .operation = IGGY_OP_NON_REPLICATED, .name = "get_user", .flags = IGGY_LEARN | IGGY_TELLS,
-      .request = rows_user_ident, .reply = rows_get_user_reply },
+      .request = rows_user_ident, .reply = rows_get_user_reply, .empty = "not found" },
     { .code = 32, .operation = IGGY_OP_NON_REPLICATED, .name = "get_users", .flags = IGGY_LEARN | IGGY_TELLS,
       .request = iggy_rows_none, .reply = rows_get_users_reply },
     { .code = 33, .operation = 141, .name = "create_user", .flags = IGGY_LEARN | IGGY_TELLS,

@@ -26,6 +26,7 @@ typedef struct {
     const char *name;      /* snake case, codes.tsv */
     const iggy_row_t *request; /* NULL: opaque */
     const iggy_row_t *reply;   /* after the result section; NULL: opaque */
+    const char *empty;         /* what an empty reply without an error means; NULL: nothing special */
 } iggy_command_t;
 
 #define IGGY_RESULT_FRAMED 0x01u /* replies begin with a result section (commands.md 1.4) */

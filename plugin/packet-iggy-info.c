@@ -142,9 +142,12 @@ static void client_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
                               iggy_fact(facts, IGGY_FACT_REQUEST, 0), client_command(pdu));
     append_objects(facts, line);
     append_login(facts, line);
+    const iggy_command_t *command = iggy_command(pdu->code);
     uint32_t error = error_of(pdu);
     if (error)
         wmem_strbuf_append_printf(line, ": %s", val_to_str_ext_const(error, &iggy_error_vals_ext, "unknown error"));
+    else if (pdu->command == IGGY_REPLY && pdu->size == IGGY_HEADER_SIZE && command && command->empty)
+        wmem_strbuf_append_printf(line, ": %s", command->empty);
     else
         append_numbers(facts, line);
 }

@@ -149,8 +149,8 @@ static const iggy_row_t send_rows[] = {
 };
 
 static const iggy_row_t confirmation_rows[] = {
-    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .label = " stream |"),
-    IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .label = ", topic |"),
+    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .flags = IGGY_NAMED, .label = " stream |"),
+    IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .flags = IGGY_NAMED, .label = ", topic |"),
     IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ", partition |"),
     IGGY_U64(hf_iggy_confirmation_base_offset, .fact = IGGY_FACT_FIRST_OFFSET, .label = ": offset |"),
     IGGY_ROWS_END

@@ -143,8 +143,8 @@ static const iggy_sentinel_t not_reported[] = { { 0, "not reported" }, { 0, NULL
 /* get_stats (10) */
 
 static const iggy_row_t cache_metric_rows[] = {
-    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .label = " stream |"),
-    IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .label = ", topic |"),
+    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .flags = IGGY_NAMED, .label = " stream |"),
+    IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .flags = IGGY_NAMED, .label = ", topic |"),
     IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ", partition |"),
     IGGY_U64(hf_iggy_stats_cache_metric_hits, .label = ", hits |"),
     IGGY_U64(hf_iggy_stats_cache_metric_misses, .label = ", misses |"),
@@ -341,7 +341,7 @@ static const iggy_row_t update_resource_rows[] = {
 
 static const iggy_row_t client_header_rows[] = {
     IGGY_U32(hf_iggy_connection_id, .fact = IGGY_FACT_CONNECTION_ID, .label = " |"),
-    IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID, .sentinels = not_logged_in, .label = ": user |"),
+    IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID, .flags = IGGY_NAMED, .sentinels = not_logged_in, .label = ": user |"),
     IGGY_U8(hf_iggy_connection_transport, .label = ", |", .flags = IGGY_KNOWN),
     IGGY_STR32(hf_iggy_connection_address, hf_iggy_connection_address_length, .label = ", |"),
     IGGY_U32(hf_iggy_consumer_groups_count, .put = IGGY_REG_COUNT, .label = ", | consumer groups"),
@@ -349,9 +349,9 @@ static const iggy_row_t client_header_rows[] = {
 };
 
 static const iggy_row_t client_group_rows[] = {
-    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .label = " of stream |"),
-    IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .label = ", topic |"),
-    IGGY_U32(hf_iggy_consumer_group_id, .fact = IGGY_FACT_CONSUMER_GROUP_ID, .label = ": |"),
+    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .flags = IGGY_NAMED, .label = " of stream |"),
+    IGGY_U32(hf_iggy_topic_id, .fact = IGGY_FACT_TOPIC_ID, .flags = IGGY_NAMED, .label = ", topic |"),
+    IGGY_U32(hf_iggy_consumer_group_id, .fact = IGGY_FACT_CONSUMER_GROUP_ID, .flags = IGGY_NAMED, .label = ": |"),
     IGGY_ROWS_END
 };
 

@@ -197,6 +197,30 @@ static proto_item *show_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
     return item;
 }
 
+/* An id that no name follows: its name, learnt from earlier frames. */
+static void name_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    static const struct {
+        iggy_fact_t id;
+        const int  *hf;
+    } names[] = {
+        { IGGY_FACT_STREAM_ID, &hf_iggy_stream_name },
+        { IGGY_FACT_TOPIC_ID, &hf_iggy_topic_name },
+        { IGGY_FACT_CONSUMER_GROUP_ID, &hf_iggy_consumer_group_name },
+        { IGGY_FACT_USER_ID, &hf_iggy_user_name },
+    };
+    iggy_fact_t id = (iggy_fact_t)row->fact;
+    walk->facts->has[id + 1] = 0;
+    if (!iggy_names_complete(walk->pdu, walk->facts, id) || !may_show(walk))
+        return;
+    const char *name = walk->facts->at[id + 1].text;
+    for (size_t i = 0; i < array_length(names); i++)
+        if (names[i].id == id)
+            proto_item_set_generated(proto_tree_add_string(tree, *names[i].hf, walk->tvb, offset, row->size, name));
+    if (walk->element)
+        proto_item_append_text(walk->element, " (%s)", name);
+}
+
 static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     if (!there(walk, row, offset, row->size))
@@ -215,6 +239,8 @@ static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
             expert_add_info(walk->pdu->pinfo, item, &ei_iggy_bad_kind);
         append_number_label(walk, row, value);
     }
+    if ((row->flags & IGGY_NAMED) && walk->facts)
+        name_item(walk, row, tree, offset);
     return offset + row->size;
 }
 

@@ -225,7 +225,7 @@ static const iggy_row_t completion[] = {
 
 const iggy_row_t iggy_rows_complete_lifecycle[] = {
     IGGY_U64(hf_iggy_metadata_op),
-    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID),
+    IGGY_U32(hf_iggy_stream_id, .fact = IGGY_FACT_STREAM_ID, .flags = IGGY_NAMED),
     IGGY_U32(hf_iggy_completions_count, .put = IGGY_REG_COUNT),
     IGGY_LIST(IGGY_REG_COUNT, completion, hf_iggy_completion, ett_iggy_completion, 16),
     IGGY_ROWS_END
@@ -280,7 +280,7 @@ static const iggy_row_t rewrap_stream_keys[] = {
 /* ---- 146 .. 149: what the server makes of the client's request ---- */
 
 static const iggy_row_t create_token_prepare[] = {
-    IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID),
+    IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID, .flags = IGGY_NAMED),
     IGGY_NAME(hf_iggy_token_name, hf_iggy_token_name_length, .fact = IGGY_FACT_TOKEN_NAME, .flags = IGGY_NOT_EMPTY),
     IGGY_U64(hf_iggy_token_lifetime, .sentinels = iggy_expiry_sentinels),
     IGGY_CALL(call_set, .put = IGGY_REG_LENGTH, .is = 64),
@@ -289,7 +289,7 @@ static const iggy_row_t create_token_prepare[] = {
 };
 
 static const iggy_row_t delete_token_prepare[] = {
-    IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID),
+    IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID, .flags = IGGY_NAMED),
     IGGY_NAME(hf_iggy_token_name, hf_iggy_token_name_length, .fact = IGGY_FACT_TOKEN_NAME, .flags = IGGY_NOT_EMPTY),
     IGGY_U8(hf_iggy_only_if_expired),
     IGGY_ROWS_END

@@ -84,7 +84,7 @@ typedef enum {
 #define IGGY_SCOPED    0x0010u /* elements keep their facts to themselves (listings) */
 #define IGGY_NOT_EMPTY 0x0020u /* text of length 0 breaks the protocol: warning */
 #define IGGY_KNOWN     0x0040u /* ITEM: a number that the field's value string does not have breaks the protocol: no fit, warning */
-#define IGGY_NAMED     0x0040u /* ITEM with a fact X_ID that no name follows: the name learnt is added, generated */
+#define IGGY_NAMED     0x0080u /* ITEM with a fact X_ID that no name follows: the name learnt is added, generated */
 #define IGGY_SOFT      0x0100u /* BLOCK, EXTENT: content that does not fit is legal: shown as bytes of hf_2 without a warning
                                   and fits (user headers may be ciphertext) */
 

@@ -256,17 +256,38 @@ static void srt_init(struct register_srt *srt _U_, GArray *tables)
     }
 }
 
-/* A request counts once, from its first copy to its first reply (framing.md 7): iggy_conversation_response_time() sees to it. */
+/* Requests that a retry's reply has answered -> the packet of that reply. Few, and gone with the capture file. */
+static wmem_map_t *answered_by_retry;
+
+/*
+ * A request counts once, from its first copy to the first reply to any copy (framing.md 7): the request's first copy if this
+ * frame is that reply, else NULL. The packet is kept, so that a second look at the capture counts the same.
+ */
+static const iggy_exchange_t *answered_now(const iggy_pdu_t *pdu)
+{
+    nstime_t time;
+    if (pdu->command != IGGY_REPLY || !iggy_conversation_response_time(pdu, &time))
+        return NULL;
+    const iggy_exchange_t *exchange = pdu->exchange, *first = iggy_is_retry(exchange) ? exchange->first : exchange;
+    void *packet = GUINT_TO_POINTER(pdu->pinfo->num), *counted = wmem_map_lookup(answered_by_retry, first);
+    if (counted && counted != packet)
+        return NULL;
+    if (first != exchange && first->reply_frame && first->reply_frame <= pdu->pinfo->num)
+        return NULL;
+    if (first != exchange)
+        wmem_map_insert(answered_by_retry, first, packet);
+    return first;
+}
+
 static tap_packet_status srt_packet(void *tapdata, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                     tap_flags_t flags _U_)
 {
     const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
-    nstime_t time, asked;
-    if (pdu->command != IGGY_REPLY || !iggy_conversation_response_time(pdu, &time))
+    const iggy_exchange_t *first = answered_now(pdu);
+    if (!first)
         return TAP_PACKET_DONT_REDRAW;
-    nstime_delta(&asked, &pinfo->abs_ts, &time);
     srt_stat_table *table = g_array_index(((srt_data_t *)tapdata)->srt_array, srt_stat_table *, 0);
-    add_srt_table_data(table, pdu->code < SRT_ROWS ? (int)pdu->code : 0, &asked, pinfo);
+    add_srt_table_data(table, pdu->code < SRT_ROWS ? (int)pdu->code : 0, &first->request_time, pinfo);
     return TAP_PACKET_REDRAW;
 }
 
@@ -291,5 +312,6 @@ void iggy_register_statistics(int proto)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(trees); i++)
         stats_tree_register_plugin(trees[i].tap, trees[i].abbreviation, trees[i].name, 0, trees[i].packet, trees[i].init, NULL);
+    answered_by_retry = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     register_srt_table(proto, "iggy", 1, srt_packet, srt_init, NULL);
 }

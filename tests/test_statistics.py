@@ -1,0 +1,264 @@
+# Statistics: trees and response times, against counts made from the packets alone.
+#
+# Apache Iggy dissector for Wireshark
+#
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every number that `tshark -z` prints for Iggy, counted once more by tests/tools."""
+
+import collections
+import re
+from decimal import Decimal
+
+import list_frames
+import pair_frames
+import pytest
+import synth
+from read_messages import messages_of
+from words import CODES, COMMANDS, ERRORS, REASONS
+
+CLIENTS = ["real/01_admin_rust.pcapng", "real/02_produce_consume_rust.pcapng", "real/03_errors_rust.pcapng",
+           "real012/02_produce.pcapng", "real012/03_pipeline.pcapng", "real012/04_deferred.pcapng", "real012/05_errors.pcapng",
+           "real012/06_reconnect.pcapng"]
+REPLICAS = ["real/12_cluster_startup.pcapng", "real/13_cluster_writes.pcapng", "codec/replica-0.12.2.pcap"]
+
+
+# --- what tshark prints ------------------------------------------------------------------------------------------------
+def tree_of(text):
+    """{path: count} of a statistics tree; a path is a tuple of names."""
+    out, path = {}, []
+    for line in text.split("\n"):
+        found = re.match(r"^( *)(\S.*?)\s{2,}(-?\d+)\s", line)
+        if not found or line.startswith(("Topic", "=", "-")):
+            continue
+        depth = len(found.group(1))
+        path[depth:] = [found.group(2)]
+        out[tuple(path)] = int(found.group(3))
+    return out
+
+
+# Port 9092 is Kafka's: without this a connection between servers on that port is taken by its dissector.
+OPTIONS = ("-o", "tcp.try_heuristic_first:TRUE")
+
+
+def tree(tshark, capture, name, two_pass=False):
+    return tree_of(tshark.read(capture, "-q", "-z", name + ",tree", *OPTIONS, two_pass=two_pass))
+
+
+def srt(tshark, capture, two_pass=False):
+    """{code: (calls, min, max, avg, sum)} in microseconds; code 0 stands for codes that have no row of their own."""
+    out = {}
+    for line in tshark.read(capture, "-q", "-z", "iggy,srt", two_pass=two_pass).split("\n"):
+        found = re.match(r"^ *(\d+) +(\w[\w ]*?) +(\d+) +(\d+)\.(\d+) +(\d+)\.(\d+) +(\d+)\.(\d+) +(\d+)\.(\d+)$", line)
+        if found:
+            numbers = list(map(int, found.groups()[3:]))
+            times = [numbers[i] * 1_000_000 + numbers[i + 1] for i in range(0, 8, 2)]
+            code = int(found.group(1))
+            assert found.group(2) == (CODES.get(code, "unknown code") if code else "other")
+            out[code] = (int(found.group(3)), *times)
+    return out
+
+
+def without_zeros(counts):
+    return {path: count for path, count in counts.items() if count}
+
+
+# --- the same from the packets -----------------------------------------------------------------------------------------
+def command_of(pair):
+    if pair.code is None:
+        return None
+    return CODES.get(pair.code, "code %d" % pair.code)
+
+
+def error_of_reply(rows, pair):
+    return next(pair_frames.error_of(row) for row in rows
+                if row["command"] == 8 and row["tcp_stream"] == pair.stream and row["end_pkt"] == pair.reply
+                and row["request"] == pair.number)
+
+
+def replies_of(captures, capture):
+    """Pairs that have a reply, and its row; evictions are none."""
+    rows = [row for row in pair_frames.frames_of(captures / capture) if row["command"] == 8]
+    left = collections.defaultdict(list)
+    for row in rows:
+        operation = pair_frames.RENAMED.get(row["operation"], row["operation"])
+        left[row["tcp_stream"], row["end_pkt"], row["request"], operation].append(row)
+    for pair in pair_frames.pairs_of(captures / capture):
+        same = left[pair.stream, pair.reply, pair.number, pair.operation]
+        if pair.reply and same:
+            yield pair, same.pop(0)
+
+
+def times_of(tshark, capture):
+    """Microseconds since the first packet, exact."""
+    return [Decimal(row[0][0]) * 1_000_000 for row in tshark.fields(capture, ["frame.time_relative"])]
+
+
+# --- trees of commands, errors, evictions ------------------------------------------------------------------------------
+@pytest.mark.parametrize("capture", CLIENTS)
+def test_requests_and_retries(tshark, captures, capture, two_pass):
+    expected = collections.Counter()
+    for pair in pair_frames.pairs_of(captures / capture):
+        if pair.request and pair.state != "again":
+            expected["Requests",] += 1
+            expected["Requests", command_of(pair)] += 1
+            if pair.retry_of:
+                expected["Retries",] += 1
+                expected["Retries", command_of(pair)] += 1
+    found = tree(tshark, capture, "iggy_commands", two_pass)
+    assert without_zeros({path: n for path, n in found.items() if path[0] in ("Requests", "Retries")}) == dict(expected)
+    assert expected["Requests",] > 10
+
+
+@pytest.mark.parametrize("capture", CLIENTS)
+def test_replies_and_errors(tshark, captures, capture, two_pass):
+    commands, errors = collections.Counter(), collections.Counter()
+    for pair, row in replies_of(captures, capture):
+        command = command_of(pair)
+        commands["Replies",] += 1
+        commands["Replies", command] += 1
+        error = pair_frames.error_of(row)
+        if not error:
+            continue
+        commands["Replies with an error",] += 1
+        commands["Replies with an error", command] += 1
+        for path in (("By error", ERRORS[error], command), ("By command", command, ERRORS[error])):
+            for depth in (1, 2, 3):
+                errors[path[:depth]] += 1
+    found = tree(tshark, capture, "iggy_commands", two_pass)
+    assert without_zeros({path: n for path, n in found.items() if path[0].startswith("Replies")}) == dict(commands)
+    assert without_zeros(tree(tshark, capture, "iggy_errors", two_pass)) == dict(errors)
+
+
+@pytest.mark.parametrize("capture", ["real/03_errors_rust.pcapng", "real012/05_errors.pcapng"])
+def test_evictions(tshark, captures, capture, two_pass):
+    expected = collections.Counter()
+    for row in pair_frames.frames_of(captures / capture):
+        if row["command"] == 13:
+            for path in (("Evictions",), ("Evictions", REASONS[row["status"]]),
+                         ("Evictions", REASONS[row["status"]], "127.0.0.1")):
+                expected[path] += 1
+    assert expected["Evictions",] > 2
+    assert without_zeros(tree(tshark, capture, "iggy_evictions", two_pass)) == dict(expected)
+
+
+# --- messages and bytes ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("capture, stream, topic", [("real/02_produce_consume_rust.pcapng", "s2", "t3"),
+                                                    ("real012/03_pipeline.pcapng", None, None),
+                                                    ("real012/04_deferred.pcapng", None, None)])
+def test_messages_and_bytes(tshark, captures, capture, stream, topic, two_pass):
+    """By direction and partition; where the capture has one topic, also by its names."""
+    expected = {"iggy_messages": collections.Counter(), "iggy_bytes": collections.Counter()}
+    for message in messages_of(captures / capture):
+        partition = "partition %d" % message.partition if message.partition is not None else "partition chosen by the server"
+        for name, weight in (("iggy_messages", 1), ("iggy_bytes", len(message.payload))):
+            expected[name][message.direction, partition] += weight
+    for name, counts in expected.items():
+        found = tree(tshark, capture, name, two_pass)
+        by_partition = collections.Counter()
+        for path, count in found.items():
+            if len(path) == 5:
+                by_partition[path[1], path[4]] += count
+                assert stream is None or path[2:4] == (stream, topic)
+        assert dict(by_partition) == dict(counts)
+        assert found[("Messages",) if name == "iggy_messages" else ("Payload bytes",)] == sum(counts.values()) > 100
+
+
+def test_messages_of_replication(tshark, captures):
+    """What a client sent is counted once for the client and once for each follower."""
+    found = tree(tshark, "real/13_cluster_writes.pcapng", "iggy_messages")
+    expected = collections.Counter(message.direction for message in messages_of(captures / "real/13_cluster_writes.pcapng"))
+    assert expected["sent"] > 0 and expected["replicated"] > 0
+    for direction, count in expected.items():
+        assert found["Messages", direction] == count
+
+
+# --- replica frames ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("capture", REPLICAS)
+def test_replica_frames(tshark, captures, capture, two_pass):
+    expected = collections.Counter()
+    for row in list_frames.list_file(str(captures / capture)):
+        if row["command"] in ("-", 5, 8, 13):
+            continue
+        command, replica = COMMANDS[row["command"]], "replica %d" % row["replica"]
+        for path in (("By command", command, replica), ("By replica", replica, command)):
+            for depth in (1, 2, 3):
+                expected[path[:depth]] += 1
+    assert expected["By command",] > 10
+    found = without_zeros(tree(tshark, capture, "iggy_replication", two_pass))
+    assert {path: n for path, n in found.items() if path[0] in ("By command", "By replica")} == dict(expected)
+
+
+# --- response times ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("capture", CLIENTS)
+def test_response_times(tshark, captures, capture, two_pass):
+    """Once a request: from its first copy to the first reply to any copy."""
+    when, first_reply = times_of(tshark, capture), {}
+    for pair, _ in replies_of(captures, capture):
+        if pair.state != "answered":
+            continue
+        key = (pair.code, pair.number, pair.retry_of or pair.request)
+        first_reply[key] = min(first_reply.get(key, pair.reply), pair.reply)
+    times = collections.defaultdict(list)
+    for (code, _, request), reply in first_reply.items():
+        if code is not None:
+            times[code if code < 1024 else 0].append(when[reply - 1] - when[request - 1])
+    found = srt(tshark, capture, two_pass)
+    assert {code: row[0] for code, row in found.items()} == {code: len(all_) for code, all_ in times.items()}
+    for code, all_ in times.items():
+        _, least, most, mean, total = found[code]
+        assert abs(least - min(all_)) <= 1 and abs(most - max(all_)) <= 1
+        assert abs(mean - sum(all_) / len(all_)) <= 1 and abs(total - sum(all_)) <= 1
+
+
+def write_retries(path):
+    """A ping answered after 3 ms, and a read that is repeated twice and answered twice."""
+    capture = synth.Capture(step=1000)
+    connection = capture.connection()
+    connection.client(synth.request(synth.login_body(), operation=1, request=0))
+    connection.server(synth.reply(synth.login_reply(), operation=1, request=0))
+    connection.client(synth.request(code=1, request=1, session=1))
+    connection.acknowledge("server")
+    connection.acknowledge("server")
+    connection.server(synth.reply(request=1))
+    read = synth.request(code=20, request=2, session=1)
+    connection.client(read)          # 0 ms
+    connection.client(read)          # 1 ms: a retry
+    connection.server(synth.reply(request=2, status=3))   # 2 ms: answers the first
+    connection.server(synth.reply(request=2, status=3))   # 3 ms: answers the retry, which counts no more
+    capture.write(path)
+    return path
+
+
+def test_a_retry_counts_once(tshark, tmp_path, two_pass):
+    found = srt(tshark, write_retries(tmp_path / "retries.pcap"), two_pass)
+    assert found[1] == (1, 3000, 3000, 3000, 3000)
+    assert found[20] == (1, 2000, 2000, 2000, 2000)
+
+
+def write_retry_elsewhere(path):
+    """A request that never gets its reply, repeated on a new connection and answered there."""
+    capture = synth.Capture(step=1000)
+    one = capture.connection()
+    one.client(synth.request(synth.login_body(), operation=1, request=0))
+    one.server(synth.reply(synth.login_reply(), operation=1, request=0))
+    read = synth.request(code=20, request=2, session=1)
+    one.client(read)                 # 0 ms
+    one.reset()                      # 1 ms
+    two = capture.connection()       # 2, 3, 4 ms
+    two.client(read)                 # 5 ms
+    two.server(synth.reply(request=2, status=3))  # 6 ms
+    capture.write(path)
+    return path
+
+
+def test_time_runs_from_the_first_copy(tshark, tmp_path, two_pass):
+    found = srt(tshark, write_retry_elsewhere(tmp_path / "elsewhere.pcap"), two_pass)
+    assert found[20] == (1, 6000, 6000, 6000, 6000)
+
+
+# --- the menu ----------------------------------------------------------------------------------------------------------
+def test_all_are_offered(tshark):
+    result = tshark._plain(["-z", "help"])
+    offered = set(re.findall(r"^\s*(iggy\S*)$", result.stdout + result.stderr, re.MULTILINE))
+    assert {"iggy,srt", "iggy_commands,tree", "iggy_errors,tree", "iggy_evictions,tree", "iggy_messages,tree", "iggy_bytes,tree",
+            "iggy_replication,tree"} <= offered

@@ -1,0 +1,120 @@
+# Words of the protocol, from its description: for tests that name what they count without the dissector.
+#
+# Apache Iggy dissector for Wireshark
+#
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""CODES (client commands), ERRORS, REASONS (evictions), COMMANDS (byte 60 of a header): number -> word."""
+
+CODES = """
+1:ping 10:get_stats 11:get_snapshot_file 12:get_cluster_metadata 13:describe_options 14:attach_consumer_session
+15:bind_session 16:update_resource 17:get_metadata_changes 20:get_me 21:get_client 22:get_clients 31:get_user
+32:get_users 33:create_user 34:delete_user 35:update_user 36:update_permissions 37:change_password 38:login_user
+39:logout_user 40:login_register 41:get_personal_access_tokens 42:create_personal_access_token
+43:delete_personal_access_token 44:login_with_personal_access_token 45:login_register_with_pat 100:poll_messages
+101:send_messages 102:flush_unsaved_buffer 103:get_poll_routing 104:poll_messages_on_primary 105:get_partition_route
+106:poll_messages_deferred 107:wait_for_messages 108:cancel_deferred_request 109:fetch_messages
+120:get_consumer_offset 121:store_consumer_offset 122:delete_consumer_offset 123:get_consumer_offset_routing
+200:get_stream 201:get_streams 202:create_stream 203:delete_stream 204:update_stream 205:purge_stream 300:get_topic
+301:get_topics 302:create_topic 303:delete_topic 304:update_topic 305:purge_topic 402:create_partitions
+403:delete_partitions 503:delete_segments 600:get_consumer_group 601:get_consumer_groups 602:create_consumer_group
+603:delete_consumer_group 604:join_consumer_group 605:leave_consumer_group 606:sync_consumer_group
+"""
+
+ERRORS = """
+1:error 2:invalid_configuration 3:invalid_command 4:invalid_format 5:feature_unavailable 6:invalid_identifier
+7:invalid_version 8:disconnected 9:cannot_establish_connection 10:cannot_create_base_directory
+11:cannot_create_runtime_directory 12:cannot_remove_runtime_directory 13:cannot_create_state_directory
+14:state_file_not_found 15:state_file_corrupted 16:invalid_state_entry_checksum 19:cannot_open_database
+20:resource_not_found 21:cannot_close_web_socket_connection 30:stale_client 31:tcp_error 32:quic_error
+33:invalid_server_address 34:invalid_client_address 35:invalid_ip_address 36:http_error 37:invalid_api_url
+40:unauthenticated 41:unauthorized 42:invalid_credentials 43:invalid_username 44:invalid_password
+45:invalid_user_status 46:user_already_exists 47:user_inactive 48:cannot_delete_user 49:cannot_change_permissions
+50:invalid_personal_access_token_name 51:personal_access_token_already_exists
+52:personal_access_tokens_limit_reached 53:invalid_personal_access_token 54:personal_access_token_expired
+55:users_limit_reached 56:invalid_personal_access_token_expiry 57:transient_not_committed 58:transient_not_accepted
+59:request_already_applied 61:not_connected 63:client_shutdown 64:invalid_tls_domain 65:invalid_tls_certificate_path
+66:invalid_tls_certificate 67:failed_to_add_certificate 70:invalid_encryption_key 71:cannot_encrypt_data
+72:cannot_decrypt_data 73:invalid_jwt_algorithm 74:invalid_jwt_secret 75:jwt_missing 76:cannot_generate_jwt
+77:access_token_missing 78:invalid_access_token 79:cannot_fetch_jwks 80:invalid_size_bytes 81:invalid_utf8
+82:invalid_number_encoding 83:invalid_boolean_value 84:invalid_number_value 85:request_too_old
+87:history_unavailable 88:lifecycle_busy 89:not_primary 90:deferred_poll_capacity_exceeded 91:producer_ids_exhausted
+92:producer_sequence_out_of_order 93:producer_epoch_fenced 94:producer_unknown 95:producer_partition_required
+100:client_not_found 101:invalid_client_id 206:connection_closed 209:cannot_parse_header_kind
+300:http_response_error 301:invalid_http_request 302:invalid_json_response 303:invalid_bytes_response
+304:empty_response 305:cannot_create_endpoint 306:cannot_parse_url 400:web_socket_error
+401:web_socket_connection_error 402:web_socket_close_error 403:web_socket_receive_error 404:web_socket_send_error
+1000:cannot_create_streams_directory 1001:cannot_create_stream_directory 1002:cannot_create_stream_info
+1003:cannot_update_stream_info 1004:cannot_open_stream_info 1005:cannot_read_stream_info 1006:cannot_create_stream
+1007:cannot_delete_stream 1008:cannot_delete_stream_directory 1009:stream_id_not_found 1010:stream_name_not_found
+1011:stream_directory_not_found 1012:stream_name_already_exists 1013:invalid_stream_name 1014:invalid_stream_id
+1015:cannot_read_streams 1019:invalid_topic_size 1020:too_many_streams 2000:cannot_create_topics_directory
+2001:cannot_create_topic_directory 2002:cannot_create_topic_info 2003:cannot_update_topic_info
+2004:cannot_open_topic_info 2005:cannot_read_topic_info 2006:cannot_create_topic 2007:cannot_delete_topic
+2008:cannot_delete_topic_directory 2009:cannot_poll_topic 2010:topic_id_not_found 2011:topic_name_not_found
+2013:topic_name_already_exists 2014:invalid_topic_name 2015:too_many_partitions 2016:invalid_topic_id
+2017:cannot_read_topics 2018:invalid_replication_factor 2019:invalid_partitions_count 2020:topic_directory_not_found
+2021:too_many_topics 2022:partitions_limit_reached 2023:partition_resize_disabled 3000:cannot_create_partition
+3001:cannot_create_partitions_directory 3002:cannot_create_partition_directory 3003:cannot_open_partition_log_file
+3004:cannot_read_partitions 3005:cannot_delete_partition 3006:cannot_delete_partition_directory
+3007:partition_not_found 3008:no_partitions 3009:topic_full 3010:cannot_delete_consumer_offsets_directory
+3011:cannot_delete_consumer_offset_file 3012:cannot_create_consumer_offsets_directory
+3013:partition_id_space_exhausted 3014:partition_history_changed 3020:cannot_read_consumer_offsets
+3021:consumer_offset_not_found 3022:not_resolved_consumer 3023:cannot_open_consumer_offsets_file
+3024:too_many_consumer_offsets 4000:segment_not_found 4001:segment_closed 4002:invalid_segment_size
+4003:cannot_create_segment_log_file 4004:cannot_create_segment_index_file 4005:cannot_create_segment_time_index_file
+4006:cannot_save_messages_to_segment 4007:cannot_save_index_to_segment 4008:cannot_save_time_index_to_segment
+4009:invalid_messages_count 4010:cannot_append_message 4011:cannot_read_message 4012:cannot_read_message_id
+4013:cannot_read_message_state 4014:cannot_read_message_timestamp 4015:cannot_read_headers_length
+4016:cannot_read_headers_payload 4017:too_big_user_headers 4018:invalid_header_key 4019:invalid_header_value
+4020:cannot_read_message_length 4021:cannot_read_message_payload 4022:too_big_message_payload 4023:too_many_messages
+4024:empty_message_payload 4025:invalid_message_payload_length 4026:cannot_read_message_checksum
+4027:invalid_message_checksum 4028:invalid_key_value_length 4029:command_length_error 4030:invalid_segments_count
+4031:non_zero_offset 4032:non_zero_timestamp 4033:missing_index 4034:invalid_indexes_byte_size
+4035:invalid_indexes_count 4036:invalid_messages_size 4037:too_small_message 4038:invalid_message_timestamp_delta
+4039:invalid_batch_checksum 4040:invalid_header_kind 4041:unsupported_option_key 4042:invalid_option_value
+4043:options_block_too_large 4050:cannot_send_messages_due_to_client_disconnection 4051:background_send_error
+4052:background_send_timeout 4053:background_send_buffer_full 4054:background_worker_disconnected
+4055:background_send_buffer_overflow 4056:producer_send_failed 4057:producer_closed 4100:invalid_offset
+4101:invalid_reserved_field 4102:segment_size_mismatch_at_open 4103:option_not_updatable 4104:option_not_resettable
+4105:read_only_option 4106:stream_encryption_unavailable 4107:unsupported_critical_option
+4108:cannot_modify_root_user 5000:consumer_group_id_not_found 5002:invalid_consumer_group_id
+5003:consumer_group_name_not_found 5004:consumer_group_name_already_exists 5005:invalid_consumer_group_name
+5006:consumer_group_member_not_found 5007:cannot_create_consumer_group_info 5008:cannot_delete_consumer_group_info
+5009:consumer_group_partition_not_owned 5010:too_many_consumer_groups
+6000:missing_base_offset_retained_message_batch 6001:missing_last_offset_delta_retained_message_batch
+6002:missing_max_timestamp_retained_message_batch 6003:missing_length_retained_message_batch
+6004:missing_payload_retained_message_batch 7000:cannot_read_batch_base_offset 7001:cannot_read_batch_length
+7002:cannot_read_last_offset_delta 7003:cannot_read_max_timestamp 7004:cannot_read_batch_payload
+8000:invalid_connection_string 9000:snapshot_file_completion_failed 10000:cannot_serialize_resource
+10001:cannot_deserialize_resource 10002:cannot_read_file 10003:cannot_read_file_metadata 10004:cannot_seek_file
+10005:cannot_append_to_file 10006:cannot_write_to_file 10007:cannot_overwrite_file 10008:cannot_delete_file
+10009:cannot_sync_file 10010:cannot_read_index_offset 10011:cannot_read_index_position
+10012:cannot_read_index_timestamp 10013:timestamp_out_of_range 11000:shard_not_found 11001:shard_communication_error
+12000:cannot_bind_to_socket 12001:task_timeout 13000:io_error 14000:already_authenticated 14001:invalid_session
+14003:incompatible_protocol_version 14004:session_mismatch 14005:request_id_exhausted 14006:operation_uncertain
+14007:lane_blocked 14008:operation_not_retained 14009:partition_lane_blocked 14010:fetch_progress_uncertain
+"""
+
+REASONS = """
+0:reserved 1:no_session 2:client_release_too_low 3:client_release_too_high 4:invalid_request_operation
+5:invalid_request_body 6:invalid_request_body_size 7:session_too_low 8:session_release_mismatch
+9:invalid_credentials 10:invalid_token 11:user_inactive 12:session_error 13:stale_client 14:incompatible_protocol
+15:malformed_login
+"""
+
+COMMANDS = """
+0:reserved 1:ping 2:pong 3:ping_client 4:pong_client 5:request 6:prepare 7:prepare_ok 8:reply 9:commit
+10:start_view_change 11:do_view_change 12:start_view 13:eviction 14:replica_hello 15:replica_challenge
+16:replica_finish 17:request_start_view 18:request_prepares 19:repair_prepare 20:repair_done 21:range_evicted
+22:request_state_transfer 23:state_transfer_target 24:request_state_chunk 25:state_chunk 26:forward_register
+27:forward_register_result 28:forward_logout 29:forward_logout_result 30:consumer_session_heartbeat
+31:session_retirement_progress 32:forward_completion 33:primary_rebalance 34:segment_delete 35:commit_reply
+36:prepare_progress
+"""
+
+
+def _numbers(text):
+    return {int(number): word for number, word in (pair.split(":") for pair in text.split())}
+
+
+CODES, ERRORS, REASONS, COMMANDS = map(_numbers, (CODES, ERRORS, REASONS, COMMANDS))

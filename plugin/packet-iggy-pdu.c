@@ -65,11 +65,10 @@ static void show_unknown(iggy_pdu_t *pdu)
         expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_unknown_code, "Unknown command code %u", pdu->code);
 }
 
+/* The header's item has no bytes: one of 256 would look like a frame to tools that find frames in PDML by their size. */
 static void show_header(iggy_pdu_t *pdu)
 {
-    unsigned there = MIN(IGGY_HEADER_SIZE, tvb_reported_length(pdu->tvb));
-    int shown = (int)MIN(there, tvb_captured_length(pdu->tvb));
-    proto_item *item = proto_tree_add_item(pdu->tree, hf_iggy_header, pdu->tvb, 0, shown, ENC_NA);
+    proto_item *item = proto_tree_add_item(pdu->tree, hf_iggy_header, pdu->tvb, 0, 0, ENC_NA);
     proto_tree *tree = proto_item_add_subtree(item, ett_iggy_header);
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, IGGY_WALK_SHOW, pdu->version, (int)IGGY_HEADER_SIZE);

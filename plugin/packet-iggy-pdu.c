@@ -17,6 +17,7 @@
 #include "packet-iggy-fields.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-info.h"
+#include "packet-iggy-links.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
 #include "packet-iggy-replica.h"
@@ -203,11 +204,13 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     }
     read_header(pdu);
     iggy_conversation_frame(pdu);
+    iggy_links_frame(pdu);
     bool looked_at = tree && (proto_field_is_referenced(tree, proto_iggy) || iggy_experts_wanted());
     if (looked_at) {
         open_tree(pdu, tree);
         show_header(pdu);
         iggy_conversation_show(pdu, pdu->tree);
+        iggy_links_show(pdu, pdu->tree);
     }
     dissect_body(pdu, !PINFO_FD_VISITED(pinfo));
     iggy_conversation_after_body(pdu);

@@ -20,6 +20,7 @@
 #include "packet-iggy-framing.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-layout.h"
+#include "packet-iggy-links.h"
 #include "packet-iggy-legacy.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-payload.h"
@@ -39,6 +40,7 @@ void proto_register_iggy(void)
     iggy_register_headers(proto_iggy);
     iggy_register_checksum(proto_iggy);
     iggy_register_conversation(proto_iggy);
+    iggy_register_links(proto_iggy);
     iggy_register_names(proto_iggy);
     iggy_register_layout(proto_iggy);
     iggy_register_bodies(proto_iggy);

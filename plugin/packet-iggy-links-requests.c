@@ -1,0 +1,171 @@
+/* packet-iggy-links-requests.c
+ * Requests of clients, until they are answered: the prepare that carries one repeats its client, number and operation.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "packet-iggy-links-state.h"
+
+#include "packet-iggy-commands.h"
+
+#define MOST_OPEN 4096u
+
+/* A request that was not answered yet. */
+typedef struct open_request {
+    uint64_t client[2];
+    uint64_t key; /* number and operation */
+    const iggy_exchange_t *exchange;
+    iggy_mark_t mark;
+    struct open_request *same_key;
+    struct open_request *older, *newer;
+} open_request_t;
+
+static wmem_map_t *by_key;   /* number and operation: requests */
+static wmem_map_t *prepared; /* exchange: entry */
+static open_request_t *oldest, *newest;
+static unsigned open_count;
+
+void iggy_links_requests_init(void)
+{
+    by_key = wmem_map_new(wmem_file_scope(), g_int64_hash, g_int64_equal);
+    prepared = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    oldest = newest = NULL;
+    open_count = 0;
+}
+
+/* Numbers of real clients are small; a clash of two keys costs a comparison, since clients are compared too. */
+static uint64_t key_of(uint64_t number, uint8_t operation) { return number << 8 | operation; }
+
+static uint64_t half_of_client(const iggy_pdu_t *pdu, int half)
+{
+    const iggy_fact_value_t *client = &pdu->facts->at[IGGY_FACT_CLIENT];
+    return tvb_get_letoh64(pdu->tvb, client->offset + 8 * half);
+}
+
+/* ---- the open ones ---- */
+
+static void unlink_age(open_request_t *open)
+{
+    if (open->older)
+        open->older->newer = open->newer;
+    else
+        oldest = open->newer;
+    if (open->newer)
+        open->newer->older = open->older;
+    else
+        newest = open->older;
+    open_count--;
+}
+
+/* The key of the map is that of the first of its list, which is freed in time: it goes in and out with it. */
+static void set_first(open_request_t *old, open_request_t *first)
+{
+    if (old)
+        wmem_map_remove(by_key, &old->key);
+    if (first)
+        wmem_map_insert(by_key, &first->key, first);
+}
+
+static void close_request(open_request_t *open)
+{
+    open_request_t *first = (open_request_t *)wmem_map_lookup(by_key, &open->key);
+    if (first == open)
+        set_first(open, open->same_key);
+    for (; first && first != open; first = first->same_key)
+        if (first->same_key == open)
+            first->same_key = open->same_key;
+    unlink_age(open);
+    wmem_free(wmem_file_scope(), open);
+}
+
+static open_request_t *find_strict(uint64_t key, const uint64_t client[2])
+{
+    open_request_t *open = (open_request_t *)wmem_map_lookup(by_key, &key);
+    while (open && (open->client[0] != client[0] || open->client[1] != client[1]))
+        open = open->same_key;
+    return open;
+}
+
+static void open_request(iggy_pdu_t *pdu, uint64_t key, const uint64_t client[2])
+{
+    open_request_t *open = wmem_new0(wmem_file_scope(), open_request_t);
+    open->client[0] = client[0];
+    open->client[1] = client[1];
+    open->key = key;
+    open->exchange = pdu->exchange;
+    open->mark = iggy_links_mark(pdu);
+    open->same_key = (open_request_t *)wmem_map_lookup(by_key, &key);
+    set_first(open->same_key, open);
+    open->older = newest;
+    if (newest)
+        newest->newer = open;
+    else
+        oldest = open;
+    newest = open;
+    if (++open_count > MOST_OPEN)
+        close_request(oldest);
+}
+
+/* Only what is replicated travels on: register, logout, and what has a log of its own. */
+void iggy_links_request(iggy_pdu_t *pdu)
+{
+    if (pdu->operation == IGGY_OP_NON_REPLICATED || !pdu->exchange || !iggy_has(pdu->facts, IGGY_FACT_SESSION))
+        return;
+    uint64_t client[2] = { half_of_client(pdu, 0), half_of_client(pdu, 1) };
+    uint64_t key = key_of(iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0), pdu->operation);
+    open_request_t *open = find_strict(key, client);
+    if (open && iggy_is_retry(pdu->exchange))
+        return;
+    if (open) /* its reply was lost */
+        close_request(open);
+    open_request(pdu, key, client);
+}
+
+void iggy_links_reply(iggy_pdu_t *pdu)
+{
+    if (!pdu->exchange || pdu->exchange->operation == IGGY_OP_NON_REPLICATED)
+        return;
+    uint64_t key = key_of(pdu->exchange->request, pdu->exchange->operation);
+    open_request_t *open = (open_request_t *)wmem_map_lookup(by_key, &key);
+    while (open && open->exchange != pdu->exchange)
+        open = open->same_key;
+    if (open)
+        close_request(open);
+}
+
+/* ---- who carries them ---- */
+
+/* Development servers of 0.11 put their own number of the connection there: small, where client ids are random. */
+static bool is_connection_id(const uint64_t client[2]) { return client[1] >> 48 == 0; }
+
+/* With the server's id of the connection the key has to be enough; if two clients have it, none is taken. */
+static open_request_t *find_only(uint64_t key)
+{
+    open_request_t *open = (open_request_t *)wmem_map_lookup(by_key, &key);
+    return open && !open->same_key ? open : NULL;
+}
+
+iggy_mark_t iggy_links_find_request(iggy_pdu_t *pdu, iggy_entry_t *entry)
+{
+    iggy_mark_t none = { NSTIME_INIT_ZERO, 0, NULL, NULL };
+    const iggy_operation_t *operation = iggy_operation(entry ? pdu->operation : IGGY_OP_REGISTER);
+    uint64_t client[2] = { half_of_client(pdu, 0), half_of_client(pdu, 1) };
+    if (!operation || (client[0] & client[1]) == UINT64_MAX)
+        return none;
+    uint64_t key = key_of(entry ? iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0) : 0, operation->request);
+    open_request_t *open = find_strict(key, client);
+    if (!open && pdu->operation >= IGGY_OP_SEND_MESSAGES && is_connection_id(client))
+        open = find_only(key);
+    if (!open)
+        return none;
+    if (entry)
+        wmem_map_insert(prepared, open->exchange, entry);
+    return open->mark;
+}
+
+const iggy_entry_t *iggy_links_entry_of(const iggy_exchange_t *exchange)
+{
+    return exchange ? (const iggy_entry_t *)wmem_map_lookup(prepared, exchange) : NULL;
+}

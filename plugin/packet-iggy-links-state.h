@@ -1,0 +1,155 @@
+/* packet-iggy-links-state.h
+ * What the first pass knows of clusters, and what stays of it with the frames. For the files of the room of links alone.
+ *
+ * Maps hold what is open: an entry leaves them some time after its commit, a round when it is answered. Objects that frames
+ * point to live as long as the file.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_LINKS_STATE_H
+#define PACKET_IGGY_LINKS_STATE_H
+
+#include "packet-iggy-connection.h"
+#include "packet-iggy-links.h"
+
+/* A frame in time. */
+typedef struct iggy_mark {
+    nstime_t time;
+    uint32_t packet; /* 0: none */
+    const void *lane; /* direction of a connection, iggy_links_lane() */
+    struct iggy_mark *next;
+} iggy_mark_t;
+
+/* A prepare, over all its sightings: it travels along the chain of replicas, and may be sent again. */
+typedef struct iggy_entry {
+    uint64_t op;
+    uint64_t identity;           /* low half; 0: unsealed */
+    struct iggy_entry *same_op;  /* another prepare at this op */
+    struct iggy_entry *previous, *next; /* open: by op; committed: next in the order of commits */
+    iggy_mark_t seen;            /* the first sighting, and the others */
+    iggy_mark_t *oks;            /* prepare_oks */
+    iggy_mark_t commit;          /* the commit that covers it */
+    uint32_t request;            /* packet of the client's request, 0 = none */
+    nstime_t request_time;
+} iggy_entry_t;
+
+/* A view change of one group. */
+typedef struct iggy_change {
+    uint32_t view;
+    uint32_t number;             /* of view changes in the capture, from 1 */
+    iggy_mark_t first;           /* the first start_view_change or do_view_change */
+    iggy_mark_t start;           /* the start_view that ends it */
+    nstime_t silence;            /* since the last heartbeat when it began; 0: none seen */
+    struct iggy_change *earlier;
+} iggy_change_t;
+
+/* A consensus group of a cluster. */
+typedef struct {
+    uint64_t cluster, number;    /* key: first half of the cluster id */
+    wmem_map_t *entries;         /* by op */
+    iggy_entry_t *open_first, *open_last;
+    iggy_entry_t *done_first, *done_last;
+    unsigned open_count, done_count;
+    iggy_mark_t heartbeat;       /* the last commit frame */
+    iggy_change_t *change;       /* the newest */
+} iggy_group_t;
+
+/* A question and its answer. */
+typedef struct iggy_round {
+    iggy_mark_t question, answer;
+    uint32_t count;              /* repair: prepares served */
+} iggy_round_t;
+
+/* A state transfer. */
+typedef struct {
+    iggy_mark_t request;
+    uint32_t target;             /* packet of the offer */
+    uint32_t artifacts;
+    uint64_t *lengths, *ends;    /* of each artifact: bytes, and how far they came */
+    uint64_t total, received;
+} iggy_transfer_t;
+
+/* One group on one direction of a connection. */
+typedef struct {
+    const void *lane;
+    const iggy_group_t *group;   /* key: both */
+    uint64_t last_op;            /* of prepares */
+    uint64_t counter;            /* of the last commit frame */
+    iggy_mark_t heartbeat;
+    iggy_frame_t *heartbeat_frame;
+    iggy_round_t *repair;        /* asked for by this side, not done */
+    uint64_t repair_from, repair_to;
+    iggy_round_t *start_view;    /* asked for by this side */
+    uint64_t start_view_incarnation;
+    iggy_transfer_t *transfer;   /* by this side */
+} iggy_lane_group_t;
+
+/* notes of a link */
+#define IGGY_LINK_QUESTION     0x0001u /* of its round; else the answer */
+#define IGGY_LINK_AGAIN        0x0002u /* prepare: on this direction before */
+#define IGGY_LINK_OTHER        0x0004u /* prepare: another one was seen at this op */
+#define IGGY_LINK_GAP          0x0008u /* prepare: ops are missing before it; number */
+#define IGGY_LINK_NO_PREPARE   0x0010u /* prepare_ok: its prepare is not in the capture */
+#define IGGY_LINK_SILENCE      0x0020u /* commit: the first after a silence; time */
+#define IGGY_LINK_SUFFIX_OTHER 0x0040u /* suffix: differs from a prepare that was seen; op in number */
+#define IGGY_LINK_CHANGE_FIRST 0x0080u /* the frame that begins a view change */
+#define IGGY_LINK_CHANGE_START 0x0100u /* the frame that ends it */
+#define IGGY_LINK_ABORTED      0x0200u /* the transfer ends unfinished */
+#define IGGY_LINK_COMMITS      0x0400u /* commit: covers `number` entries from `entry` on */
+
+/* What a frame of the replica plane is part of. Written in the first pass. */
+typedef struct iggy_link {
+    iggy_entry_t *entry;
+    iggy_round_t *round;
+    iggy_change_t *change;
+    iggy_transfer_t *transfer;
+    uint64_t number;             /* by notes; of a transfer: bytes received so far */
+    nstime_t time;
+    uint32_t request;            /* packet of the client's request */
+    uint32_t notes;
+} iggy_link_t;
+
+/* Who the ends of a connection are: [side of the sender]. */
+typedef struct iggy_ends {
+    uint64_t since[2];           /* iggy_conversation_order() from which on the id is known, 0 = not */
+    uint8_t  id[2];
+} iggy_ends_t;
+
+/** The direction that a frame travels in: a key. */
+const void *iggy_links_lane(const iggy_pdu_t *pdu, bool opposite);
+iggy_mark_t iggy_links_mark(const iggy_pdu_t *pdu);
+/** The link of this frame, made when it is not there. First pass. */
+iggy_link_t *iggy_links_link(iggy_pdu_t *pdu);
+/** Group of a frame that names one; group and direction. First pass; made when new. NULL if the frame has none. */
+iggy_group_t *iggy_links_group(const iggy_pdu_t *pdu);
+iggy_lane_group_t *iggy_links_lane_group(const iggy_pdu_t *pdu, const iggy_group_t *group, bool opposite);
+
+/** Number of the next view change of the capture. */
+uint32_t iggy_links_next_change(void);
+/** Preference: heartbeats further apart are a silence; 0: never. */
+unsigned iggy_links_silence(void);
+
+/* -links-log: prepares, commits, view changes */
+void iggy_links_prepare(iggy_pdu_t *pdu, iggy_group_t *group);
+void iggy_links_prepare_ok(iggy_pdu_t *pdu, iggy_group_t *group);
+void iggy_links_commit(iggy_pdu_t *pdu, iggy_group_t *group);
+void iggy_links_view_change(iggy_pdu_t *pdu, iggy_group_t *group);
+void iggy_links_repaired(iggy_pdu_t *pdu, iggy_group_t *group);
+
+/* -links-rounds: questions and answers, state transfer */
+void iggy_links_rounds_init(void);
+void iggy_links_round(iggy_pdu_t *pdu, iggy_group_t *group);
+
+/* -links-requests: requests of clients and the prepares that carry them */
+void iggy_links_requests_init(void);
+void iggy_links_request(iggy_pdu_t *pdu);
+void iggy_links_reply(iggy_pdu_t *pdu);
+/** Find the open request that this new entry, or forwarded login, carries; packet 0 = none. */
+iggy_mark_t iggy_links_find_request(iggy_pdu_t *pdu, iggy_entry_t *entry);
+/** The entry that carries a request, NULL if none is known. */
+const iggy_entry_t *iggy_links_entry_of(const iggy_exchange_t *exchange);
+
+#endif

@@ -413,12 +413,10 @@ static const iggy_row_t record_rows[] = {
     IGGY_U64(hf_iggy_batch_length),
     IGGY_CALL(batch_checksum, .hf = &hf_iggy_batch_checksum),
     IGGY_U32(hf_iggy_batch_message_count, .put = IGGY_REG_COUNT_3, .label = ": | messages"),
-    IGGY_RESERVED(20, .until = IGGY_0_12_1, .flags = IGGY_ENFORCED),
-    /* Early builds of 0.12.2 have no producer section: their bytes read as a flag of 0 (messages.md 2.2). */
-    IGGY_U8(hf_iggy_batch_flags, .since = IGGY_0_12_2, .put = IGGY_REG_FLAGS, .flags = IGGY_KNOWN),
-    IGGY_ROWS(producer_rows, .since = IGGY_0_12_2, .when = IGGY_REG_FLAGS, .is = FLAG_PRODUCER),
-    IGGY_RESERVED(19, .since = IGGY_0_12_2, .when = IGGY_REG_FLAGS, .is = FLAG_PRODUCER,
-                  .flags = IGGY_NOT | IGGY_ENFORCED),
+    /* The version does not tell whether there is a producer section, the flag does; it was reserved (messages.md 2.2). */
+    IGGY_U8(hf_iggy_batch_flags, .put = IGGY_REG_FLAGS, .flags = IGGY_KNOWN),
+    IGGY_ROWS(producer_rows, .when = IGGY_REG_FLAGS, .is = FLAG_PRODUCER),
+    IGGY_RESERVED(19, .when = IGGY_REG_FLAGS, .is = FLAG_PRODUCER, .flags = IGGY_NOT | IGGY_ENFORCED),
     IGGY_RESERVED(184, .flags = IGGY_ENFORCED),
     { .kind = IGGY_ROW_EXTENT, .count = IGGY_REG_LENGTH, .rows = messages_rows },
     IGGY_ROWS_END

@@ -174,11 +174,11 @@ static const iggy_row_t do_view_change[] = {
     IGGY_GROUP(),
     IGGY_U32(hf_iggy_log_view),
     IGGY_RESERVED(68, .until = IGGY_0_11_0),
-    IGGY_CALL(call_flags, .since = IGGY_0_12_0),
+    IGGY_CALL(call_flags, .size = 1, .since = IGGY_0_12_0),
     IGGY_RESERVED(59, .since = IGGY_0_12_0),
     IGGY_U64(hf_iggy_context_partition_incarnation, .since = IGGY_0_12_0),
-    IGGY_CALL(call_bitset, .hf = &hf_iggy_nack_bitset),
-    IGGY_CALL(call_bitset, .hf = &hf_iggy_present_bitset),
+    IGGY_CALL(call_bitset, .size = 16, .hf = &hf_iggy_nack_bitset),
+    IGGY_CALL(call_bitset, .size = 16, .hf = &hf_iggy_present_bitset),
     IGGY_ROWS_END
 };
 
@@ -335,7 +335,7 @@ static const iggy_row_t forward_completion[] = {
 static const iggy_row_t primary_rebalance[] = {
     IGGY_COMMON_STRICT,
     IGGY_FIXED(hf_iggy_nonce, 16, .fact = IGGY_FACT_NONCE),
-    IGGY_CALL(iggy_call_group_unless_0, .hf = &hf_iggy_consensus_group, .fact = IGGY_FACT_GROUP),
+    IGGY_CALL(iggy_call_group_unless_0, .size = 8, .hf = &hf_iggy_consensus_group, .fact = IGGY_FACT_GROUP),
     IGGY_U64(hf_iggy_created_revision),
     IGGY_U64(hf_iggy_commit, .fact = IGGY_FACT_COMMIT),
     IGGY_U64(hf_iggy_quorum_age_ns, .sentinels = none_ones),

@@ -19,7 +19,7 @@ extern const iggy_row_t iggy_rows_common[];   /* bytes 0..61 */
 #define IGGY_COMMON_STRICT IGGY_ROWS(iggy_rows_common), IGGY_RESERVED(66, .flags = IGGY_ENFORCED)
 
 #define IGGY_GROUP(...) \
-    IGGY_CALL(iggy_call_group, .hf = &hf_iggy_consensus_group, .fact = IGGY_FACT_GROUP, __VA_ARGS__)
+    IGGY_CALL(iggy_call_group, .size = 8, .hf = &hf_iggy_consensus_group, .fact = IGGY_FACT_GROUP, __VA_ARGS__)
 
 /** As iggy_call_group(), for a field that is 0 where the frame is about no group. */
 int iggy_call_group_unless_0(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset);

@@ -176,8 +176,8 @@ int iggy_call_group_unless_0(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
 
 /* Bytes 0..61 of every frame (framing.md 2). */
 const iggy_row_t iggy_rows_common[] = {
-    IGGY_CALL(iggy_call_checksum),
-    IGGY_CALL(iggy_call_checksum_body),
+    IGGY_CALL(iggy_call_checksum, .size = 16),
+    IGGY_CALL(iggy_call_checksum_body, .size = 16),
     IGGY_FIXED(hf_iggy_cluster, 16),
     IGGY_U32(hf_iggy_size, .fact = IGGY_FACT_SIZE),
     IGGY_U32(hf_iggy_view, .fact = IGGY_FACT_VIEW),
@@ -208,7 +208,7 @@ static const iggy_row_t request_context[] = {
 static const iggy_row_t request[] = {
     IGGY_COMMON,
     IGGY_FIXED(hf_iggy_client, 16, .fact = IGGY_FACT_CLIENT),
-    IGGY_CALL(iggy_call_request_checksum, .until = IGGY_0_11_0),
+    IGGY_CALL(iggy_call_request_checksum, .size = 16, .until = IGGY_0_11_0),
     IGGY_FIXED(hf_iggy_request_checksum, 16, .fact = IGGY_FACT_REQUEST_CHECKSUM, .since = IGGY_0_12_0),
     IGGY_TIME(hf_iggy_timestamp, .fact = IGGY_FACT_TIMESTAMP, .sentinels = iggy_not_set_0),
     IGGY_U64(hf_iggy_request, .fact = IGGY_FACT_REQUEST),
@@ -245,7 +245,7 @@ static const iggy_row_t reply[] = {
     IGGY_U64(hf_iggy_request, .fact = IGGY_FACT_REQUEST),
     IGGY_U8(hf_iggy_operation, .fact = IGGY_FACT_OPERATION, .put = IGGY_REG_OPERATION),
     IGGY_RESERVED(7),
-    IGGY_CALL(call_error_code, .hf = &hf_iggy_status, .fact = IGGY_FACT_STATUS),
+    IGGY_CALL(call_error_code, .size = 4, .hf = &hf_iggy_status, .fact = IGGY_FACT_STATUS),
     IGGY_RESERVED(36, .until = IGGY_0_11_0),
     IGGY_ROWS(reply_reserved, .since = IGGY_0_12_0),
     IGGY_ROWS_END
@@ -254,8 +254,8 @@ static const iggy_row_t reply[] = {
 static const iggy_row_t eviction[] = {
     IGGY_COMMON_STRICT,
     IGGY_FIXED(hf_iggy_client, 16, .fact = IGGY_FACT_CLIENT),
-    IGGY_CALL(call_version, .hf = &hf_iggy_eviction_version, .fact = IGGY_FACT_HEADER_VERSION),
-    IGGY_CALL(call_version, .hf = &hf_iggy_eviction_version_min),
+    IGGY_CALL(call_version, .size = 4, .hf = &hf_iggy_eviction_version, .fact = IGGY_FACT_HEADER_VERSION),
+    IGGY_CALL(call_version, .size = 4, .hf = &hf_iggy_eviction_version_min),
     IGGY_RESERVED(103, .flags = IGGY_ENFORCED),
     IGGY_U8(hf_iggy_eviction_reason, .fact = IGGY_FACT_REASON),
     IGGY_ROWS_END
@@ -276,12 +276,12 @@ const iggy_row_t *iggy_header_rows(uint8_t command)
 
 static const iggy_row_t result_entry[] = {
     IGGY_U32(hf_iggy_result_index),
-    IGGY_CALL(call_error_code, .hf = &hf_iggy_result, .fact = IGGY_FACT_RESULT),
+    IGGY_CALL(call_error_code, .size = 4, .hf = &hf_iggy_result, .fact = IGGY_FACT_RESULT),
     IGGY_ROWS_END
 };
 
 const iggy_row_t iggy_rows_result_section[] = {
-    IGGY_CALL(call_result_count, .put = IGGY_REG_COUNT),
+    IGGY_CALL(call_result_count, .size = 4, .put = IGGY_REG_COUNT),
     IGGY_LIST(IGGY_REG_COUNT, result_entry, hf_iggy_result_entry, ett_iggy_result_entry, 8),
     IGGY_ROWS_END
 };

@@ -211,7 +211,10 @@ class Tshark:
 
 @pytest.fixture(scope="session")
 def tshark():
-    runner = Tshark()
+    try:
+        runner = Tshark()
+    except RuntimeError as fault:
+        pytest.exit(str(fault), returncode=3)  # every test would say the same
     yield runner
     runner.close()
 

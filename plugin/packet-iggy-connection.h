@@ -11,19 +11,6 @@
 
 #include "packet-iggy-pairs.h"
 
-/* Written in the first pass, read in all. */
-typedef struct iggy_frame {
-    uint64_t         position; /* iggy_place_t */
-    union {
-        iggy_exchange_t  *exchange; /* client plane */
-        struct iggy_link *link;     /* replica plane: of the room of links */
-    };
-    uint32_t         packet;
-    uint16_t         ordinal;  /* number of the frame among those of its packet, from 1 */
-    uint8_t          version;  /* index of the version's state */
-    uint8_t          notes;    /* IGGY_NOTE_... */
-} iggy_frame_t;
-
 /* The records of one direction in the order of the capture, in blocks that double up to a limit. */
 typedef struct {
     iggy_frame_t **blocks;

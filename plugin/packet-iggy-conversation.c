@@ -285,7 +285,7 @@ bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *time)
 {
     const iggy_exchange_t *exchange = pdu->exchange;
     if (!pdu->response || !exchange || !exchange->request_frame || exchange->state != IGGY_EXCHANGE_ANSWERED ||
-        exchange->reply_frame != pdu->pinfo->num || (pdu->frame->notes & IGGY_NOTE_AGAIN))
+        exchange->reply_frame != pdu->pinfo->num || (pdu->frame->notes & (IGGY_NOTE_AGAIN | IGGY_NOTE_LATER)))
         return false;
     nstime_delta(time, &pdu->pinfo->abs_ts, &exchange->request_time);
     return true;
@@ -397,14 +397,16 @@ static void show_response(iggy_pdu_t *pdu, proto_tree *tree)
 {
     const iggy_exchange_t *exchange = pdu->exchange;
     uint8_t notes = pdu->frame->notes;
-    if (exchange && exchange->request_frame) {
+    bool known = exchange && exchange->request_frame && (!(notes & IGGY_NOTE_LATER) || PINFO_FD_VISITED(pdu->pinfo));
+    if (known)
+        show_link(pdu, tree, hf_iggy_response_to, exchange->request_frame);
+    if (known && !(notes & IGGY_NOTE_LATER)) {
         nstime_t time;
         nstime_delta(&time, &pdu->pinfo->abs_ts, &exchange->request_time);
-        show_link(pdu, tree, hf_iggy_response_to, exchange->request_frame);
         proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_response_time, pdu->tvb, 0, 0, &time));
     }
     if (notes & IGGY_NOTE_NO_REQUEST)
-        expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_no_request, "The request of this reply is not in the capture%s",
+        expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_no_request, "The request of this reply is not in the capture before it%s",
                                notes & IGGY_NOTE_GIVEN_UP ? ", or was no longer waited for" : "");
     if (notes & IGGY_NOTE_AGAIN)
         expert_add_info(pdu->pinfo, pdu->item, &ei_iggy_reply_again);
@@ -470,7 +472,7 @@ static void register_expert(int proto)
         { &ei_iggy_version_older, { "iggy.expert.version_older", PI_ASSUMPTION, PI_NOTE,
                                     "The version is older than any that is known here: read as 0.11.0", EXPFILL } },
         { &ei_iggy_no_request, { "iggy.expert.no_request", PI_SEQUENCE, PI_NOTE,
-                                 "The request of this reply is not in the capture", EXPFILL } },
+                                 "The request of this reply is not in the capture before it", EXPFILL } },
         { &ei_iggy_reply_again, { "iggy.expert.reply_again", PI_SEQUENCE, PI_NOTE,
                                   "One more reply to a request that was answered before", EXPFILL } },
         { &ei_iggy_other_connection, { "iggy.expert.other_connection", PI_SEQUENCE, PI_NOTE,

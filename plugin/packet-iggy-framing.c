@@ -15,6 +15,7 @@
 #include <epan/expert.h>
 #include <epan/show_exception.h>
 
+#include "packet-iggy-legacy.h"
 #include "packet-iggy-recognise.h"
 
 #define DEFAULT_PORTS   "8090,9090" /* clients; servers of a cluster */
@@ -45,6 +46,7 @@ static void fill_place(iggy_place_t *place, const iggy_stream_t *stream, const i
     place->lane = 0;
     place->side = run->flags & IGGY_RUN_SERVER ? IGGY_SIDE_SERVER : IGGY_SIDE_CLIENT;
     place->replica = (run->flags & IGGY_RUN_REPLICA) != 0;
+    iggy_stream_fill_place(stream, place);
     place->after_hole = (run->flags & IGGY_RUN_HOLE) != 0 && offset == run->offset;
 }
 
@@ -235,6 +237,8 @@ static void fill_tcp(iggy_handover_t *handover, packet_info *pinfo, const struct
     struct tcp_analysis *analysis = get_tcp_conversation_data(handover->conversation, pinfo);
     piece->position = tcp->seq;
     piece->one_segment = !tcp->is_reassembled;
+    piece->acknowledges = true;
+    piece->acknowledged = tcp->lastackseq;
     if (!analysis || !analysis->fwd || !analysis->rev)
         return;
     unsigned forward = analysis->fwd->static_flags, reverse = analysis->rev->static_flags;
@@ -253,7 +257,10 @@ static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, cons
         return 0;
     handover.conversation = *conversation = find_or_create_conversation(pinfo);
     fill_tcp(&handover, pinfo, tcp);
-    return iggy_dissect_piece(tvb, pinfo, tree, &handover);
+    int done = iggy_dissect_piece(tvb, pinfo, tree, &handover);
+    if (!done && trust == IGGY_TRUST_PORT && handover.piece.start && handover.piece.sender == IGGY_SENDER_CLIENT)
+        done = iggy_legacy_begin(tvb, pinfo, tree, tcp);
+    return done;
 }
 
 static int dissect_iggy_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)

@@ -20,6 +20,7 @@
 #define DRY_RUNS_LIMIT 64u  /* layouts tried for one reply */
 #define DIGEST_BYTES   1024 /* of a body: message ids and times stand in front */
 #define RETRY_WINDOW   128u /* numbers: a write so far below the highest is not executed */
+#define ORPHANS_LIMIT  16u
 #define CHUNK          64u
 
 /* A request that waits for its reply. */
@@ -31,8 +32,25 @@ typedef struct iggy_open {
     uint64_t          lane;
     uint8_t           checksum[16];        /* request_checksum */
     uint32_t          digest;
+    uint32_t          end;                 /* position behind it */
     bool              doubt;
 } iggy_open_t;
+
+/* What a reply or a repeated request is looked for by. */
+typedef struct {
+    uint64_t lane, request;
+    uint8_t  operation;
+    uint8_t  checksum[16];
+    bool     acknowledges; /* only requests that end at or before `acknowledged` */
+    uint32_t acknowledged;
+} iggy_key_t;
+
+/* A reply whose request did not come before it: it may come later, where packets are out of order or a search waited. */
+typedef struct iggy_orphan {
+    iggy_frame_t *frame;
+    iggy_key_t    key;
+    uint32_t      error;
+} iggy_orphan_t;
 
 static const uint8_t nothing[16];
 
@@ -179,17 +197,12 @@ static void doubt(iggy_pairs_t *pairs)
 
 /* ---- keys ---- */
 
-/* What a reply or a repeated request is looked for by. */
-typedef struct {
-    uint64_t lane, request;
-    uint8_t  operation;
-    uint8_t  checksum[16];
-} iggy_key_t;
-
 static void read_key(const iggy_pdu_t *pdu, iggy_key_t *key)
 {
     const iggy_operation_t *operation = pdu->response ? iggy_operation(pdu->operation) : NULL;
     key->lane = pdu->place->lane;
+    key->acknowledges = pdu->response && pdu->place->acknowledges;
+    key->acknowledged = pdu->place->acknowledged;
     key->request = iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0);
     key->operation = operation ? operation->request : pdu->operation;
     memset(key->checksum, 0, sizeof key->checksum);
@@ -198,15 +211,20 @@ static void read_key(const iggy_pdu_t *pdu, iggy_key_t *key)
 }
 
 /* Checksums contradict each other only where both are there. */
+static bool agree(const uint8_t *a, const uint8_t *b)
+{
+    return !memcmp(a, b, 16) || !memcmp(a, nothing, 16) || !memcmp(b, nothing, 16);
+}
+
+/* A server has received, and acknowledges, the request that it answers. */
 static bool matches(const iggy_open_t *open, const iggy_key_t *key)
 {
     const iggy_exchange_t *exchange = open->exchange;
     if (exchange->state != IGGY_EXCHANGE_OPEN || open->lane != key->lane || exchange->operation != key->operation)
         return false;
-    if (exchange->request != key->request)
+    if (exchange->request != key->request || (key->acknowledges && (int32_t)(key->acknowledged - open->end) < 0))
         return false;
-    return !memcmp(open->checksum, key->checksum, 16) || !memcmp(open->checksum, nothing, 16) ||
-           !memcmp(key->checksum, nothing, 16);
+    return agree(open->checksum, key->checksum);
 }
 
 static iggy_open_t *first_of(const iggy_pairs_t *pairs, const iggy_key_t *key)
@@ -304,6 +322,9 @@ static void remember(iggy_client_t *client, iggy_exchange_t *exchange)
 
 /* ---- requests ---- */
 
+/* Refused for the moment, by an election or a busy server: the client sends the same bytes again (framing.md 7). */
+static bool is_transient(uint32_t error) { return error == 57 || error == 58; }
+
 /* In a session of 0.12.0 or later a number names one request (framing.md 7). Before a login it is 0. */
 static bool numbered(const iggy_versions_t *versions, uint64_t request)
 {
@@ -319,18 +340,15 @@ static uint32_t digest_of(const iggy_pdu_t *pdu)
     return wmem_strong_hash(tvb_get_ptr(pdu->tvb, (int)IGGY_HEADER_SIZE, length), (size_t)length) ^ pdu->size;
 }
 
-/* An open request that this one repeats. One in doubt was answered unseen, so that another of the same key follows it. */
-static iggy_exchange_t *repeats_open(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_key_t *key, bool by_number, uint32_t digest)
+/* An open request that this one repeats. One in doubt was answered unseen, and another of the same key follows it. */
+static iggy_exchange_t *repeats_open(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key, bool by_number, uint32_t digest)
 {
     iggy_exchange_t *first = NULL;
-    for (iggy_open_t *open = first_of(pairs, key), *next; open; open = next) {
-        next = next_of(open, key);
+    for (iggy_open_t *open = first_of(pairs, key); open && !first; open = next_of(open, key)) {
         bool same = open->client == pairs->client && open->exchange->code == pdu->code &&
                     (by_number || counts(key->operation) || open->digest == digest) && (by_number || !open->doubt);
-        if (same && !first)
+        if (same)
             first = open->exchange;
-        if (open->doubt)
-            close_request(pairs, open, IGGY_EXCHANGE_LOST);
     }
     return first;
 }
@@ -393,6 +411,43 @@ static uint8_t without_effect(const iggy_pdu_t *pdu, iggy_client_t *client)
     return notes;
 }
 
+/* ---- replies before their requests ---- */
+
+static uint32_t end_of(const iggy_pdu_t *pdu) { return (uint32_t)pdu->place->position + pdu->size; }
+
+static void keep_orphan(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_key_t *key, uint32_t error)
+{
+    if (!key->acknowledges)
+        return;
+    if (!pairs->orphans)
+        pairs->orphans = wmem_alloc_array(wmem_file_scope(), iggy_orphan_t, ORPHANS_LIMIT);
+    if (pairs->orphans_count == ORPHANS_LIMIT)
+        memmove(pairs->orphans, pairs->orphans + 1, --pairs->orphans_count * sizeof *pairs->orphans);
+    pairs->orphans[pairs->orphans_count++] = (iggy_orphan_t){ pdu->frame, *key, error };
+}
+
+/* The oldest reply that acknowledges the request. A reply to an earlier one does not: the server had not received this one. */
+static bool answered_before(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_key_t *key, iggy_exchange_t *exchange)
+{
+    uint32_t end = end_of(pdu);
+    for (unsigned i = 0; i < pairs->orphans_count; i++) {
+        iggy_orphan_t *orphan = &pairs->orphans[i];
+        if (orphan->key.request != key->request || orphan->key.operation != key->operation ||
+            !agree(orphan->key.checksum, key->checksum) || (int32_t)(orphan->key.acknowledged - end) < 0)
+            continue;
+        exchange->state = IGGY_EXCHANGE_ANSWERED;
+        exchange->reply_frame = orphan->frame->packet;
+        exchange->flags |= is_transient(orphan->error) ? IGGY_EXCHANGE_TRANSIENT : 0;
+        orphan->frame->exchange = exchange;
+        orphan->frame->notes = (uint8_t)((orphan->frame->notes & ~(IGGY_NOTE_NO_REQUEST | IGGY_NOTE_GIVEN_UP)) | IGGY_NOTE_LATER);
+        memmove(orphan, orphan + 1, (--pairs->orphans_count - i) * sizeof *orphan);
+        return true;
+    }
+    return false;
+}
+
+/* ---- a request ---- */
+
 iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions, uint8_t *notes)
 {
     iggy_key_t key;
@@ -400,6 +455,8 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
     iggy_client_t *client = pairs->client;
     expire(pairs, pdu->pinfo);
     read_key(pdu, &key);
+    if (pdu->place->unseen)
+        doubt(pairs);
     if (client)
         *notes |= without_effect(pdu, client);
     if (command && (command->flags & IGGY_NO_REPLY))
@@ -411,10 +468,13 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
         first = repeats_earlier(pdu, pairs, &key, by_number, digest);
     iggy_exchange_t *exchange = new_exchange(pdu, pairs);
     link_retry(exchange, first);
-    iggy_open_t *open = open_request(pairs, exchange, key.lane);
-    open->client = client;
-    open->digest = digest;
-    memcpy(open->checksum, key.checksum, sizeof open->checksum);
+    if (!answered_before(pdu, pairs, &key, exchange)) {
+        iggy_open_t *open = open_request(pairs, exchange, key.lane);
+        open->client = client;
+        open->digest = digest;
+        open->end = end_of(pdu);
+        memcpy(open->checksum, key.checksum, sizeof open->checksum);
+    }
     if (first || by_number || counts(key.operation))
         remember(client, exchange);
     pairs->registered |= key.operation == IGGY_OP_REGISTER;
@@ -478,19 +538,26 @@ static iggy_open_t *choose_in_doubt(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, 
     trials_t trials = { 0 };
     unsigned fitting = 0;
     iggy_open_t *newest = NULL;
+    bool waits = !pairs->pipelined && !numbered(versions, key->request);
+    if (waits && pdu->place->unseen)
+        return NULL; /* the server has received a request that the capture has not: this is its reply */
     for (iggy_open_t *open = found->oldest; open; open = next_of(open, key)) {
         if (key->operation == IGGY_OP_NON_REPLICATED && !fits(pdu, versions, &trials, open->exchange->code))
             continue;
         newest = open;
         fitting++;
     }
-    return fitting == 1 || !pairs->pipelined || numbered(versions, key->request) ? newest : NULL;
+    return fitting == 1 || waits || numbered(versions, key->request) ? newest : NULL;
 }
 
-static iggy_open_t *choose(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_versions_t *versions, const iggy_key_t *key)
+static iggy_open_t *choose(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_versions_t *versions, iggy_key_t *key)
 {
     candidates_t found;
     gather(pairs, key, &found);
+    if (!found.count && key->acknowledges) { /* a capture that was made up may acknowledge anything */
+        key->acknowledges = false;
+        gather(pairs, key, &found);
+    }
     if (!found.count)
         return NULL;
     if (found.confirmed)
@@ -539,7 +606,7 @@ static void answer(iggy_pdu_t *pdu, iggy_exchange_t *exchange, iggy_client_t *cl
     uint32_t error = error_of(pdu);
     exchange->state = IGGY_EXCHANGE_ANSWERED;
     exchange->reply_frame = pdu->pinfo->num;
-    if (error == 57 || error == 58) {
+    if (is_transient(error)) {
         exchange->flags |= IGGY_EXCHANGE_TRANSIENT;
         aside(exchange)->digest = digest;
         remember(client, exchange);
@@ -585,6 +652,7 @@ static iggy_exchange_t *answer_other(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const
         return cancel;
     }
     *notes |= IGGY_NOTE_NO_REQUEST | (pairs->given_up ? IGGY_NOTE_GIVEN_UP : 0);
+    keep_orphan(pdu, pairs, key, error_of(pdu));
     return NULL;
 }
 
@@ -598,7 +666,10 @@ iggy_exchange_t *iggy_pairs_reply(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const ig
     if (pdu->operation == IGGY_OP_REGISTER && pdu->size == IGGY_HEADER_SIZE && !iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0))
         *notes |= IGGY_NOTE_FAILED_LOGIN;
     iggy_open_t *open = choose(pdu, pairs, versions, &key);
-    return open ? answer_open(pdu, pairs, versions, &key, open) : answer_other(pdu, pairs, versions, &key, notes);
+    if (open)
+        return answer_open(pdu, pairs, versions, &key, open);
+    read_key(pdu, &key);
+    return answer_other(pdu, pairs, versions, &key, notes);
 }
 
 /* ---- evictions ---- */

@@ -21,6 +21,20 @@
 #define IGGY_NOTE_STALE_WRITE  0x10u
 #define IGGY_NOTE_FENCED       0x20u
 #define IGGY_NOTE_FAILED_LOGIN 0x40u
+#define IGGY_NOTE_LATER        0x80u /* the request comes later in the capture than the reply */
+
+/* Written in the first pass, read in all. */
+typedef struct iggy_frame {
+    uint64_t         position; /* iggy_place_t */
+    union {
+        iggy_exchange_t  *exchange; /* client plane */
+        struct iggy_link *link;     /* replica plane: of the room of links */
+    };
+    uint32_t         packet;
+    uint16_t         ordinal;  /* number of the frame among those of its packet, from 1 */
+    uint8_t          version;  /* index of the version's state */
+    uint8_t          notes;    /* IGGY_NOTE_... */
+} iggy_frame_t;
 
 /* A client id, over all its connections. */
 typedef struct iggy_client {
@@ -33,6 +47,7 @@ typedef struct iggy_client {
 } iggy_client_t;
 
 struct iggy_open;
+struct iggy_orphan;
 
 typedef struct {
     struct iggy_open *oldest, *newest;
@@ -40,6 +55,8 @@ typedef struct {
     unsigned          buckets_count, count;
     iggy_client_t    *client;   /* of the last request */
     iggy_exchange_t  *cancel;   /* the last cancellation */
+    struct iggy_orphan *orphans; /* the last replies without their requests */
+    unsigned          orphans_count;
     uint8_t           connection;
     bool              pipelined; /* was seen to send before the reply came */
     bool              registered; /* the client's login went over this connection */

@@ -20,6 +20,7 @@
 #define DOUBT 3u          /* so many headers behind one found by search have to look like headers */
 #define WAIT_BYTES 65536u /* a header found by search waits for evidence so long */
 #define WAIT_PIECES 256u
+#define UNSEEN_LIMIT (1u << 24) /* acknowledged so far beyond what came: no loss but made-up numbers */
 #define LARGE_SEGMENT 536u /* the least MSS of IPv4: smaller segments say nothing by where they begin and end */
 
 /* Positions count from the first byte seen, so that older ones fit too. */
@@ -56,6 +57,8 @@ struct iggy_stream {
     direction_t direction[2];
     uint8_t     plane;   /* plane_t */
     bool        claimed; /* something of it was ours */
+    bool        acknowledges, unseen; /* iggy_place_t, of the last piece */
+    uint32_t    acknowledged;
 };
 
 /* One piece on its way. */
@@ -81,6 +84,13 @@ iggy_stream_t *iggy_stream_keep(const iggy_stream_t *stream)
     *kept = *stream;
     kept->conversation = iggy_conversation_new();
     return kept;
+}
+
+void iggy_stream_fill_place(const iggy_stream_t *stream, iggy_place_t *place)
+{
+    place->acknowledges = stream->acknowledges;
+    place->acknowledged = stream->acknowledged;
+    place->unseen = stream->unseen;
 }
 
 struct iggy_conversation *iggy_stream_conversation(const iggy_stream_t *stream) { return stream->conversation; }
@@ -393,7 +403,7 @@ static bool may_stand(const work_t *work, uint32_t at)
 static bool worth_waiting(const work_t *work, uint32_t at, const iggy_search_t *search)
 {
     return may_ask(work) && may_stand(work, at) &&
-           (work->stream->claimed || iggy_claims(work->piece->bytes + at, search));
+           (work->stream->claimed || iggy_real(work->piece->bytes + at, search));
 }
 
 /* A sealed frame never stands in what a client or its server sends: a seal behind a header of theirs decides against it. */
@@ -424,7 +434,7 @@ static iggy_verdict_t judge(const work_t *work, uint32_t *at, const iggy_search_
     if (worth_waiting(work, *at, search) && !waited_long(work, *at))
         return IGGY_MORE;
     /* Nothing more will come: the strong tests have to do. A prepare may be an entry of a suffix, whatever it is. */
-    bool strong = iggy_claims(piece->bytes + *at, search) && piece->bytes[*at + IGGY_COMMAND_OFFSET] != IGGY_PREPARE;
+    bool strong = iggy_real(piece->bytes + *at, search) && piece->bytes[*at + IGGY_COMMAND_OFFSET] != IGGY_PREPARE;
     return strong && may_stand(work, *at) ? IGGY_YES : IGGY_NO;
 }
 
@@ -569,8 +579,9 @@ static void note_asked(direction_t *d, const iggy_piece_t *piece, uint64_t base,
         return;
     }
     bool from_start = last->offset == 0;
+    bool large = grown >= LARGE_SEGMENT || (!again && grown == IGGY_HEADER_SIZE); /* some SDKs send the header alone */
     d->asked_pieces = again && from_start ? d->asked_pieces + 1 : 1;
-    d->asked_large = from_start && grown >= LARGE_SEGMENT && (again ? d->asked_large : piece->one_segment);
+    d->asked_large = from_start && large && (again ? d->asked_large : piece->one_segment);
     d->asked = base + last->offset;
     d->asked_length = piece->reported - last->offset;
 }
@@ -591,8 +602,19 @@ static void hold_back(work_t *work, const iggy_stream_t *before, unsigned first)
     add_run(work, IGGY_RUN_ASK, 0, last.length, 0);
 }
 
+/* What the sender has received; a frame or more beyond what came here is missing in the capture. */
+static void note_acknowledged(iggy_stream_t *stream, const iggy_piece_t *piece)
+{
+    uint64_t reached = stream->direction[!piece->direction].reached;
+    stream->acknowledges = piece->acknowledges;
+    stream->acknowledged = piece->acknowledged;
+    uint32_t beyond = piece->acknowledged - (uint32_t)reached;
+    stream->unseen = piece->acknowledges && reached && beyond >= IGGY_HEADER_SIZE && beyond < UNSEEN_LIMIT;
+}
+
 bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
 {
+    note_acknowledged(stream, piece);
     direction_t *d = &stream->direction[piece->direction];
     work_t work = { .stream = stream, .d = d, .piece = piece, .base = unwrap(d, piece->position) };
     work.hole = d->reached ? work.base > d->reached : !piece->start;

@@ -68,6 +68,8 @@ typedef struct {
     iggy_sender_t guess;  /* where `sender` is not known: by the lower port */
     iggy_trust_t  trust;
     uint32_t maximum;     /* largest size of a frame */
+    bool     acknowledges; /* the sender tells what it received: */
+    uint32_t acknowledged; /* position in the other direction behind the last byte */
 } iggy_piece_t;
 
 typedef struct iggy_stream iggy_stream_t;
@@ -88,5 +90,8 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece);
 /** All passes: the runs of the piece that `packet` handed over, in order; NULL and 0 if it has none. */
 const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, uint8_t direction, uint32_t packet, uint32_t position,
                                    unsigned *count);
+
+/** First pass: what the sender of the piece that was taken last had received, for the frames in it. */
+void iggy_stream_fill_place(const iggy_stream_t *stream, iggy_place_t *place);
 
 #endif

@@ -139,9 +139,7 @@ void iggy_links_prepare(iggy_pdu_t *pdu, iggy_group_t *group)
     iggy_link_t *link = iggy_links_link(pdu);
     if (!entry) {
         entry = new_entry(pdu, group, op, identity);
-        iggy_mark_t request = iggy_links_find_request(pdu, entry);
-        entry->request = request.packet;
-        entry->request_time = request.time;
+        entry->request = iggy_links_find_request(pdu, entry).packet;
     } else if (seen_on(entry, iggy_links_lane(pdu, false))) {
         link->notes |= IGGY_LINK_AGAIN;
     } else {
@@ -265,22 +263,30 @@ static iggy_change_t *new_change(const iggy_pdu_t *pdu, iggy_group_t *group, uin
     return change;
 }
 
-/* A suffix holds prepare headers: do they agree with the prepares that the capture saw at these ops? */
-static void compare_suffix(iggy_pdu_t *pdu, const iggy_group_t *group)
+/* Header of a prepare in a suffix: compare it with what the capture saw at its op; backups acknowledge those not committed. */
+static void suffix_entry(iggy_pdu_t *pdu, iggy_group_t *group, int at)
+{
+    uint64_t op = tvb_get_letoh64(pdu->tvb, at + AT_OP);
+    uint64_t identity = tvb_get_letoh64(pdu->tvb, at);
+    bool other;
+    if (find_entry(group, op, identity, &other))
+        return;
+    if (other) {
+        iggy_link_t *link = iggy_links_link(pdu);
+        link->notes |= IGGY_LINK_SUFFIX_OTHER;
+        link->number = op;
+    }
+    if (pdu->command == IGGY_START_VIEW && op > iggy_fact(pdu->facts, IGGY_FACT_COMMIT, 0))
+        new_entry(pdu, group, op, identity)->from_suffix = true;
+}
+
+static void suffix(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     uint32_t there = MIN(pdu->size, tvb_captured_length(pdu->tvb));
     for (uint32_t n = 1; n <= MOST_SUFFIX && (n + 1) * IGGY_HEADER_SIZE <= there; n++) {
         int at = (int)(n * IGGY_HEADER_SIZE);
-        uint64_t identity = tvb_get_letoh64(pdu->tvb, at);
-        bool other;
-        if (identity == 0 || tvb_get_uint8(pdu->tvb, at + AT_OPERATION) == 0)
-            continue;
-        if (!find_entry(group, tvb_get_letoh64(pdu->tvb, at + AT_OP), identity, &other) && other) {
-            iggy_link_t *link = iggy_links_link(pdu);
-            link->notes |= IGGY_LINK_SUFFIX_OTHER;
-            link->number = tvb_get_letoh64(pdu->tvb, at + AT_OP);
-            return;
-        }
+        if (tvb_get_letoh64(pdu->tvb, at) != 0 && tvb_get_uint8(pdu->tvb, at + AT_OPERATION) != 0)
+            suffix_entry(pdu, group, at);
     }
 }
 
@@ -303,5 +309,5 @@ void iggy_links_view_change(iggy_pdu_t *pdu, iggy_group_t *group)
         link->notes |= IGGY_LINK_CHANGE_FIRST;
     }
     if (pdu->command != IGGY_START_VIEW_CHANGE)
-        compare_suffix(pdu, group);
+        suffix(pdu, group);
 }

@@ -33,7 +33,7 @@ typedef struct iggy_entry {
     iggy_mark_t *oks;            /* prepare_oks */
     iggy_mark_t commit;          /* the commit that covers it */
     uint32_t request;            /* packet of the client's request, 0 = none */
-    nstime_t request_time;
+    bool from_suffix;            /* first seen as its header alone, in the suffix of a start_view */
 } iggy_entry_t;
 
 /* A view change of one group. */

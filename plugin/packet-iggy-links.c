@@ -21,6 +21,7 @@
 static int hf_iggy_replica_local = IGGY_UNREGISTERED;
 static int hf_iggy_replica_peer = IGGY_UNREGISTERED;
 static int hf_iggy_prepare_in = IGGY_UNREGISTERED;
+static int hf_iggy_suffix_in = IGGY_UNREGISTERED;
 static int hf_iggy_forwarded_in = IGGY_UNREGISTERED;
 static int hf_iggy_prepare_ok_in = IGGY_UNREGISTERED;
 static int hf_iggy_prepare_ok_time = IGGY_UNREGISTERED;
@@ -195,6 +196,12 @@ static void show_end(iggy_pdu_t *pdu, proto_tree *tree, int hf, unsigned side)
         proto_item_set_generated(proto_tree_add_uint(tree, hf, pdu->tvb, 0, 0, ends->id[side]));
 }
 
+/* Where a prepare was seen first, whole or as a header in a suffix. */
+static proto_item *show_entry(iggy_pdu_t *pdu, proto_tree *tree, const iggy_entry_t *entry)
+{
+    return show_packet(pdu, tree, entry->from_suffix ? hf_iggy_suffix_in : hf_iggy_prepare_in, entry->seen.packet);
+}
+
 static void show_marks(iggy_pdu_t *pdu, proto_tree *tree, int hf, const iggy_mark_t *mark, const nstime_t *since)
 {
     for (unsigned n = 0; mark && n < MOST_LINKS; n++, mark = mark->next) {
@@ -230,7 +237,7 @@ static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *l
     if (!entry)
         return;
     if (entry->seen.packet != pdu->pinfo->num)
-        show_packet(pdu, tree, hf_iggy_prepare_in, entry->seen.packet);
+        show_entry(pdu, tree, entry);
     show_packet(pdu, tree, hf_iggy_request_in, entry->request);
     if (PINFO_FD_VISITED(pdu->pinfo))
         show_future(pdu, tree, entry);
@@ -242,7 +249,7 @@ static void show_prepare_ok(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t
         expert_add_info(pdu->pinfo, pdu->item, &ei_iggy_no_prepare);
     if (!link->entry)
         return;
-    show_packet(pdu, tree, hf_iggy_prepare_in, link->entry->seen.packet);
+    show_entry(pdu, tree, link->entry);
     show_time(pdu, tree, hf_iggy_prepare_ok_time, &link->entry->seen.time, &pdu->pinfo->abs_ts);
     if (PINFO_FD_VISITED(pdu->pinfo))
         show_packet(pdu, tree, hf_iggy_commit_in, link->entry->commit.packet);
@@ -261,7 +268,7 @@ static void show_commit(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *li
     show_number(pdu, tree, hf_iggy_commits_count, link->number);
     const iggy_entry_t *entry = link->entry;
     for (uint64_t n = 0; entry && n < MIN(link->number, MOST_LINKS); n++, entry = entry->next) {
-        proto_item *item = show_packet(pdu, tree, hf_iggy_prepare_in, entry->seen.packet);
+        proto_item *item = show_entry(pdu, tree, entry);
         nstime_t time;
         nstime_delta(&time, &pdu->pinfo->abs_ts, &entry->seen.time);
         proto_item_append_text(item, " (op %" PRIu64 ", %.6f s before)", entry->op, nstime_to_sec(&time));
@@ -441,6 +448,8 @@ void iggy_register_links(int proto)
         { &hf_iggy_prepare_in,
           { "Prepare in", "iggy.prepare_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_REQUEST), 0,
             "The packet in which the prepare was seen first", HFILL } },
+        { &hf_iggy_suffix_in, { "In the suffix of", "iggy.suffix_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_REQUEST), 0,
+            "The packet of the start_view whose suffix has the prepare; the capture has no earlier sighting", HFILL } },
         { &hf_iggy_forwarded_in,
           { "Forwarded in", "iggy.forwarded_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_NONE), 0,
             "A packet in which the prepare travels on to the next replica", HFILL } },

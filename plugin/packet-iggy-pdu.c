@@ -205,7 +205,7 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     read_header(pdu);
     iggy_conversation_frame(pdu);
     iggy_links_frame(pdu);
-    bool looked_at = tree && (proto_field_is_referenced(tree, proto_iggy) || iggy_experts_wanted());
+    bool looked_at = (tree && proto_field_is_referenced(tree, proto_iggy)) || iggy_experts_wanted();
     if (looked_at) {
         open_tree(pdu, tree);
         show_header(pdu);

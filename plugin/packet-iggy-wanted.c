@@ -23,9 +23,7 @@ bool iggy_experts_wanted(void)
 
 bool iggy_wanted(proto_tree *tree, const int *const *fields, unsigned count)
 {
-    if (!tree)
-        return false;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; tree && i < count; i++)
         if (proto_field_is_referenced(tree, *fields[i]))
             return true;
     return iggy_experts_wanted();
@@ -33,9 +31,7 @@ bool iggy_wanted(proto_tree *tree, const int *const *fields, unsigned count)
 
 bool iggy_range_wanted(proto_tree *tree, int first, int last)
 {
-    if (!tree)
-        return false;
-    for (int hf = first; hf <= last; hf++)
+    for (int hf = first; tree && hf <= last; hf++)
         if (proto_field_is_referenced(tree, hf))
             return true;
     return iggy_experts_wanted();

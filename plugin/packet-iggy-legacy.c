@@ -286,7 +286,7 @@ static bool begins(tvbuff_t *tvb)
     }
 }
 
-int iggy_legacy_begin(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+int iggy_legacy_begin(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct tcpinfo *tcp)
 {
     if (!begins(tvb))
         return 0;
@@ -302,7 +302,7 @@ int iggy_legacy_begin(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void 
         conversation_add_proto_data(conversation, proto_iggy_legacy, legacy);
         conversation_set_dissector_from_frame_number(conversation, pinfo->num, legacy_handle);
     }
-    return dissect_legacy(tvb, pinfo, tree, data);
+    return dissect_legacy(tvb, pinfo, tree, (void *)tcp);
 }
 
 /* ---- registration ---- */

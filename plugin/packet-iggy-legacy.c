@@ -222,7 +222,7 @@ static int dissect_legacy(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, v
             show_lost(tvb, pinfo, tree, offset);
             return end;
         }
-        if (left < length && ask_for_more(pinfo, offset, length - left))
+        if (left < length && ask_for_more(pinfo, offset, left < PREFIX ? DESEGMENT_ONE_MORE_SEGMENT : length - left))
             return end;
         if (left < PREFIX)
             return end;

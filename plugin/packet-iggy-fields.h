@@ -60,8 +60,8 @@ extern int hf_iggy_server_version, hf_iggy_server_build, hf_iggy_server_build_le
 extern int hf_iggy_password, hf_iggy_password_length, hf_iggy_new_password, hf_iggy_new_password_length;
 extern int hf_iggy_token, hf_iggy_token_length, hf_iggy_bind_secret, hf_iggy_bind_verifier;
 
-extern expert_field ei_iggy_reserved, ei_iggy_reserved_enforced, ei_iggy_layout, ei_iggy_cut, ei_iggy_extra, ei_iggy_empty_name, ei_iggy_bad_kind, ei_iggy_count,
-    ei_iggy_secret, ei_iggy_items_limit;
+extern expert_field ei_iggy_reserved, ei_iggy_reserved_enforced, ei_iggy_layout, ei_iggy_cut, ei_iggy_extra,
+    ei_iggy_empty_name, ei_iggy_bad_kind, ei_iggy_count, ei_iggy_secret, ei_iggy_items_limit;
 
 /* Rows that several layouts share (encodings.md), by ROWS. */
 extern const iggy_row_t iggy_rows_none[];           /* an empty body */

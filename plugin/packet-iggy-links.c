@@ -243,6 +243,15 @@ static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *l
         show_future(pdu, tree, entry);
 }
 
+bool iggy_links_prepare_ok_time(const iggy_pdu_t *pdu, nstime_t *time)
+{
+    const iggy_link_t *link = pdu->command == IGGY_PREPARE_OK && pdu->frame ? pdu->frame->link : NULL;
+    if (!link || !link->entry)
+        return false;
+    nstime_delta(time, &pdu->pinfo->abs_ts, &link->entry->seen.time);
+    return true;
+}
+
 static void show_prepare_ok(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
 {
     if (link->notes & IGGY_LINK_NO_PREPARE)

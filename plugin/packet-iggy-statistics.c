@@ -17,6 +17,7 @@
 #include "packet-iggy-commands.h"
 #include "packet-iggy-conversation.h"
 #include "packet-iggy-export.h"
+#include "packet-iggy-links.h"
 #include "packet-iggy-pdu.h"
 #include "packet-iggy-values.h"
 
@@ -218,12 +219,27 @@ static tap_packet_status bytes_packet(stats_tree *st, packet_info *pinfo _U_, ep
 
 /* ---- replica frames ---- */
 
-static int node_by_frame, node_by_replica;
+#define PREPARE_OK_TIME "Microseconds from prepare to prepare_ok"
+
+static int node_by_frame, node_by_replica, node_time;
 
 static void replication_init(stats_tree *st)
 {
     node_by_frame = stats_tree_create_node(st, "By command", 0, STAT_DT_INT, true);
     node_by_replica = stats_tree_create_node(st, "By replica", 0, STAT_DT_INT, true);
+    node_time = stats_tree_create_node(st, PREPARE_OK_TIME, 0, STAT_DT_INT, true);
+}
+
+/* How long the replica took to acknowledge a prepare, in microseconds. */
+static void add_prepare_ok_time(stats_tree *st, const iggy_pdu_t *pdu, const char *replica)
+{
+    nstime_t time;
+    if (pdu->command != IGGY_PREPARE_OK || !iggy_links_prepare_ok_time(pdu, &time))
+        return;
+    double microseconds = nstime_to_sec(&time) * 1e6;
+    int value = (int)CLAMP(microseconds, 0, INT_MAX);
+    avg_stat_node_add_value_int(st, PREPARE_OK_TIME, 0, true, value);
+    avg_stat_node_add_value_int(st, replica, node_time, false, value);
 }
 
 static tap_packet_status replication_packet(stats_tree *st, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
@@ -239,6 +255,7 @@ static tap_packet_status replication_packet(stats_tree *st, packet_info *pinfo, 
     add_path(st, node_by_frame, by_frame, G_N_ELEMENTS(by_frame), 1);
     tick_stat_node(st, "By replica", 0, true);
     add_path(st, node_by_replica, by_replica, G_N_ELEMENTS(by_replica), 1);
+    add_prepare_ok_time(st, pdu, replica);
     return TAP_PACKET_REDRAW;
 }
 

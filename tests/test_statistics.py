@@ -188,6 +188,26 @@ def test_replica_frames(tshark, captures, capture, two_pass):
     assert {path: n for path, n in found.items() if path[0] in ("By command", "By replica")} == dict(expected)
 
 
+def test_times_of_replication(tshark, captures, two_pass):
+    """By replica: from the first copy of a prepare to each prepare_ok of the same group and op."""
+    capture = "real/13_cluster_writes.pcapng"
+    when, first, times = times_of(tshark, capture), {}, collections.defaultdict(list)
+    for row in list_frames.list_file(str(captures / capture)):
+        key = row["group"], row["op"]
+        if row["command"] == 6:
+            first.setdefault(key, row["end_pkt"])
+        elif row["command"] == 7:
+            times["replica %d" % row["replica"]].append(when[row["end_pkt"] - 1] - when[first[key] - 1])
+    assert set(times) == {"replica 1", "replica 2"}
+    text = tshark.read(capture, "-q", "-z", "iggy_replication,tree", *OPTIONS, two_pass=two_pass)
+    rows = dict(re.findall(r"^ (replica \d) +((?:[\d.]+ +){4})", text.split("Microseconds from prepare")[1], re.MULTILINE))
+    assert set(rows) == set(times)
+    for replica, all_ in times.items():
+        count, mean, least, most = map(Decimal, rows[replica].split())
+        assert count == len(all_)
+        assert abs(least - min(all_)) <= 1 and abs(most - max(all_)) <= 1 and abs(mean - sum(all_) / len(all_)) <= 1
+
+
 # --- response times ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("capture", CLIENTS)
 def test_response_times(tshark, captures, capture, two_pass):

@@ -313,12 +313,32 @@ const iggy_row_t iggy_rows_owner[] = {
     IGGY_ROWS_END
 };
 
-/* The strings of the operation are made from the tables; everything else is constant. */
-static void register_operation(int proto)
+/*
+ * Fields of headers alone; no row of a body may use them: a filter on them does not make bodies be walked. The strings of the
+ * operation are made from the tables.
+ */
+void iggy_register_header_fields(int proto)
 {
     static hf_register_info hf[] = {
         { &hf_iggy_operation,
           { "Operation", "iggy.operation", FT_UINT8, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_op,
+          { "Op", "iggy.op", FT_UINT64, BASE_DEC, NULL, 0x0, "Position in the log of a consensus group", HFILL } },
+        { &hf_iggy_view,
+          { "View", "iggy.view", FT_UINT32, BASE_DEC, NULL, 0x0, "Number of the view; each has one primary", HFILL } },
+        { &hf_iggy_timestamp,
+          { "Timestamp", "iggy.timestamp", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_request,
+          { "Request", "iggy.request", FT_UINT64, BASE_DEC, NULL, 0x0, "Request number of the client", HFILL } },
+        { &hf_iggy_nonce,
+          { "Nonce", "iggy.nonce", FT_BYTES, BASE_NONE, NULL, 0x0,
+            "Random bytes that name a handshake, repair or transfer", HFILL } },
+        { &hf_iggy_acting_user,
+          { "Acting user", "iggy.acting_user", FT_UINT32, BASE_DEC, NULL, 0x0,
+            "Id of the user on whose behalf a request is done", HFILL } },
+        { &hf_iggy_replica,
+          { "Replica", "iggy.replica", FT_UINT8, BASE_DEC, NULL, 0x0,
+            "Node id of the replica that made the frame", HFILL } },
     };
     iggy_commands_init();
     hf[0].hfinfo.strings = iggy_operation_vals;
@@ -487,29 +507,12 @@ static void register_counts(int proto)
 static void register_log(int proto)
 {
     static hf_register_info hf[] = {
-        { &hf_iggy_op,
-          { "Op", "iggy.op", FT_UINT64, BASE_DEC, NULL, 0x0, "Position in the log of a consensus group", HFILL } },
         { &hf_iggy_commit,
           { "Commit", "iggy.commit", FT_UINT64, BASE_DEC, NULL, 0x0,
             "Highest position of the log that is committed", HFILL } },
-        { &hf_iggy_view,
-          { "View", "iggy.view", FT_UINT32, BASE_DEC, NULL, 0x0, "Number of the view; each has one primary", HFILL } },
-        { &hf_iggy_timestamp,
-          { "Timestamp", "iggy.timestamp", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0x0, NULL, HFILL } },
-        { &hf_iggy_request,
-          { "Request", "iggy.request", FT_UINT64, BASE_DEC, NULL, 0x0, "Request number of the client", HFILL } },
         { &hf_iggy_consensus_group,
           { "Consensus group", "iggy.consensus_group", FT_UINT64, BASE_HEX, NULL, 0x0,
             "The metadata group (bit 63), or stream, topic and partition of a partition's group", HFILL } },
-        { &hf_iggy_nonce,
-          { "Nonce", "iggy.nonce", FT_BYTES, BASE_NONE, NULL, 0x0,
-            "Random bytes that name a handshake, repair or transfer", HFILL } },
-        { &hf_iggy_acting_user,
-          { "Acting user", "iggy.acting_user", FT_UINT32, BASE_DEC, NULL, 0x0,
-            "Id of the user on whose behalf a request is done", HFILL } },
-        { &hf_iggy_replica,
-          { "Replica", "iggy.replica", FT_UINT8, BASE_DEC, NULL, 0x0,
-            "Node id of the replica that made the frame", HFILL } },
         { &hf_iggy_context_partition_incarnation,
           { "Partition incarnation", "iggy.context.partition_incarnation", FT_UINT64, BASE_DEC, NULL, 0x0,
             "Which life of the partition; 0: not known", HFILL } },
@@ -618,7 +621,6 @@ static void register_expert(int proto)
 
 void iggy_register_fields(int proto)
 {
-    register_operation(proto);
     register_names(proto);
     register_counts(proto);
     register_log(proto);

@@ -91,6 +91,9 @@ extern const iggy_sentinel_t iggy_not_set_0[];      /* 0: not set (times) */
 extern const iggy_sentinel_t iggy_expiry_sentinels[]; /* 0: server default, all ones: never */
 extern const iggy_sentinel_t iggy_size_sentinels[];   /* 0: server default, all ones: unlimited */
 
+/** Fields of headers alone: operation, request, op, view, timestamp, replica, acting user, nonce. Not for rows of bodies. */
+void iggy_register_header_fields(int proto);
+/** All other fields of this file. */
 void iggy_register_fields(int proto);
 
 #endif

@@ -234,6 +234,7 @@ static int last_field(int proto)
 
 void iggy_register_bodies(int proto)
 {
+    iggy_register_header_fields(proto);
     first_body_field = last_field(proto) + 1;
     iggy_register_fields(proto);
     iggy_register_options(proto);

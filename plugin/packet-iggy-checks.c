@@ -10,12 +10,14 @@
 #include "packet-iggy-headers-rows.h"
 
 #include "packet-iggy-commands.h"
+#include "packet-iggy-links-state.h"
 
 static expert_field ei_iggy_client_zero = EI_INIT;
 static expert_field ei_iggy_operation_refused = EI_INIT;
 static expert_field ei_iggy_operation_evicted = EI_INIT;
 static expert_field ei_iggy_request_numbers = EI_INIT;
 static expert_field ei_iggy_wrong_plane = EI_INIT;
+static expert_field ei_iggy_unused_command = EI_INIT;
 static expert_field ei_iggy_eviction_invalid = EI_INIT;
 static expert_field ei_iggy_handshake_invalid = EI_INIT;
 static expert_field ei_iggy_field_zero = EI_INIT;
@@ -38,13 +40,23 @@ static uint32_t body_size(const iggy_pdu_t *pdu) { return pdu->size > IGGY_HEADE
 /* A client's request: the routed form between servers is not tested so. */
 static bool from_client(const iggy_pdu_t *pdu) { return pdu->command == IGGY_REQUEST && !(pdu->place && pdu->place->replica); }
 
+/* A frame between servers on a connection where a client has asked before. */
 static bool not_for_clients(const iggy_pdu_t *pdu)
 {
-    return !(pdu->place && pdu->place->replica) && pdu->command != IGGY_REQUEST && pdu->command != IGGY_REPLY &&
-           pdu->command != IGGY_EVICTION;
+    return pdu->command > IGGY_REQUEST && pdu->command != IGGY_REPLY && pdu->command != IGGY_EVICTION && pdu->frame &&
+           iggy_conversation_client(pdu) != NULL;
 }
 
-static bool not_for_replicas(const iggy_pdu_t *pdu) { return pdu->place && pdu->place->replica; }
+/* 0 to 4: legal headers that nobody sends. */
+static bool never_sent(const iggy_pdu_t *pdu) { return pdu->command < IGGY_REQUEST; }
+
+/* A reply or eviction where a server has told its replica id before. */
+static bool not_for_replicas(const iggy_pdu_t *pdu)
+{
+    const iggy_ends_t *ends = pdu->frame ? pdu->place->conversation->ends : NULL;
+    uint64_t order = iggy_conversation_order(pdu);
+    return ends && ((ends->since[0] && ends->since[0] < order) || (ends->since[1] && ends->since[1] < order));
+}
 
 static bool client_zero(const iggy_pdu_t *pdu)
 {
@@ -177,6 +189,7 @@ typedef struct {
 
 static const iggy_check_t checks[] = {
     CALL(0, not_for_clients, 60, 1, ei_iggy_wrong_plane, "a listener for clients drops everything but requests"),
+    CALL(0, never_sent, 60, 1, ei_iggy_unused_command, "command"),
     CALL(IGGY_REQUEST, client_zero, 128, 16, ei_iggy_client_zero, "client"),
     CALL(IGGY_REQUEST, operation_unknown, 176, 1, ei_iggy_operation_refused, "operation"),
     CALL(IGGY_REQUEST, operation_internal, 176, 1, ei_iggy_operation_evicted, "operation"),
@@ -344,6 +357,8 @@ void iggy_register_checks(int proto)
                                       "The server drops the request without an answer", EXPFILL } },
         { &ei_iggy_wrong_plane, { "iggy.expert.wrong_plane", PI_PROTOCOL, PI_WARN,
                                   "The command belongs to the other plane and has no effect", EXPFILL } },
+        { &ei_iggy_unused_command, { "iggy.expert.unused_command", PI_PROTOCOL, PI_NOTE,
+                                     "Defined, but no server or client sends it: a listener drops the frame", EXPFILL } },
         { &ei_iggy_eviction_invalid, { "iggy.expert.eviction_invalid", PI_PROTOCOL, PI_WARN,
                                        "The client rejects the eviction", EXPFILL } },
         { &ei_iggy_handshake_invalid, { "iggy.expert.handshake_invalid", PI_PROTOCOL, PI_WARN,

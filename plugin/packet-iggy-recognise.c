@@ -21,6 +21,7 @@
 #define NUMBER_LIMIT   (UINT64_C(1) << 56) /* real request numbers and sessions are far below */
 #define STATUS_LIMIT   20000u
 #define ZEROS          66u /* bytes 62..127 */
+#define ID_LEAST       8u  /* so many of 16 random bytes are not zero, all but once in 10^16 */
 
 static uint32_t u32_at(const uint8_t *bytes, size_t offset)
 {
@@ -85,7 +86,8 @@ typedef struct {
 
 typedef struct {
     const span_t *minimum;
-    const span_t *claim; /* on top of the minimum */
+    const span_t *real;  /* on top of the minimum: what every real sender leaves zero */
+    uint8_t       id;    /* where 16 random bytes stand; 0: nowhere */
     bool (*further)(const uint8_t *header);
 } shape_t;
 
@@ -146,26 +148,25 @@ static bool handshake_fits(const uint8_t *header)
 static bool sealed_fits(const uint8_t *header) { return u64_at(header, 0) != 0 && iggy_seal_verifies(header); }
 
 static const span_t request_minimum[] = { { 128, 16, 1 }, { 177, 7, 0 }, { 0, 0, 0 } };
-static const span_t request_claim[] = { { 0, 48, 0 },  { 52, 4, 0 },   { 61, 1, 0 }, { 128, 16, 8 }, { 160, 8, 0 },
-                                        { 192, 4, 0 }, { 224, 32, 0 }, { 0, 0, 0 } };
+static const span_t request_real[] = { { 0, 48, 0 },  { 52, 4, 0 },   { 61, 1, 0 }, { 160, 8, 0 },
+                                       { 192, 4, 0 }, { 224, 32, 0 }, { 0, 0, 0 } };
 static const span_t reply_minimum[] = { { 160, 16, 1 }, { 209, 7, 0 }, { 221, 3, 0 }, { 232, 24, 0 }, { 0, 0, 0 } };
-static const span_t reply_claim[] = { { 0, 32, 0 }, { 144, 16, 0 }, { 0, 0, 0 } };
+static const span_t reply_real[] = { { 0, 32, 0 }, { 144, 16, 0 }, { 0, 0, 0 } };
 static const span_t eviction_minimum[] = { { 128, 16, 1 }, { 152, 103, 0 }, { 0, 0, 0 } };
-static const span_t eviction_claim[] = { { 0, 32, 0 }, { 0, 0, 0 } };
+static const span_t eviction_real[] = { { 0, 32, 0 }, { 0, 0, 0 } };
 static const span_t prepare_minimum[] = { { 8, 8, 0 },   { 24, 8, 0 },  { 32, 16, 1 }, { 176, 8, 1 },
                                           { 209, 7, 0 }, { 240, 8, 0 }, { 0, 0, 0 } };
-static const span_t prepare_claim[] = { { 0, 8, 1 }, { 0, 0, 0 } };
+static const span_t prepare_real[] = { { 0, 8, 1 }, { 0, 0, 0 } };
 static const span_t handshake_minimum[] = { { 0, 32, 0 }, { 32, 16, 1 }, { 0, 0, 0 } };
-static const span_t handshake_claim[] = { { 32, 16, 8 }, { 0, 0, 0 } };
 static const span_t sealed_minimum[] = { { 8, 8, 0 }, { 24, 8, 0 }, { 32, 16, 1 }, { 0, 0, 0 } };
 static const span_t nothing[] = { { 0, 0, 0 } };
 
-static const shape_t request_shape = { request_minimum, request_claim, request_fits };
-static const shape_t reply_shape = { reply_minimum, reply_claim, reply_fits };
-static const shape_t eviction_shape = { eviction_minimum, eviction_claim, eviction_fits };
-static const shape_t prepare_shape = { prepare_minimum, prepare_claim, prepare_fits };
-static const shape_t handshake_shape = { handshake_minimum, handshake_claim, handshake_fits };
-static const shape_t sealed_shape = { sealed_minimum, nothing, sealed_fits };
+static const shape_t request_shape = { request_minimum, request_real, 128, request_fits };
+static const shape_t reply_shape = { reply_minimum, reply_real, 0, reply_fits };
+static const shape_t eviction_shape = { eviction_minimum, eviction_real, 0, eviction_fits };
+static const shape_t prepare_shape = { prepare_minimum, prepare_real, 0, prepare_fits };
+static const shape_t handshake_shape = { handshake_minimum, nothing, 32, handshake_fits };
+static const shape_t sealed_shape = { sealed_minimum, nothing, 0, sealed_fits };
 
 /* By command; NULL where nobody sends it. */
 static const shape_t *const shapes[IGGY_PREPARE_PROGRESS + 1] = {
@@ -255,9 +256,17 @@ bool iggy_minimum(const uint8_t *header, const iggy_search_t *search)
     return shape && spans_fit(header, shape->minimum) && shape->further(header);
 }
 
+bool iggy_real(const uint8_t *header, const iggy_search_t *search)
+{
+    return iggy_minimum(header, search) && spans_fit(header, shapes[header[IGGY_COMMAND_OFFSET]]->real);
+}
+
 bool iggy_claims(const uint8_t *header, const iggy_search_t *search)
 {
-    return iggy_minimum(header, search) && spans_fit(header, shapes[header[IGGY_COMMAND_OFFSET]]->claim);
+    if (!iggy_real(header, search))
+        return false;
+    size_t id = shapes[header[IGGY_COMMAND_OFFSET]]->id;
+    return !id || count_set(header, id, id + 16) >= ID_LEAST;
 }
 
 /* A prefix of what a connection begins with: zeros for client frames and for 14; from 32 bytes on sealed frames too. */
@@ -404,7 +413,7 @@ static iggy_verdict_t client_evidence(const uint8_t *bytes, size_t length, size_
     if (all_of_its_segment(length, offset, end, search))
         return IGGY_YES;
     bool placed = search->plane_known || (offset == 0 && search->many_large);
-    return placed && iggy_claims(bytes + offset, search) ? IGGY_YES : IGGY_MORE;
+    return placed && iggy_real(bytes + offset, search) ? IGGY_YES : IGGY_MORE;
 }
 
 /* A prepare without a body: told from a suffix entry by the prepare of the next op behind it, or by being alone. */

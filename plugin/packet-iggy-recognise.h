@@ -66,7 +66,10 @@ iggy_verdict_t iggy_plausible(const uint8_t *bytes, size_t length, const iggy_se
 /** The tests that hold for all captures, also those with made-up values. Reads 256 bytes. Seals and identities verified. */
 bool iggy_minimum(const uint8_t *header, const iggy_search_t *search);
 
-/** The strong tests: hold for every real sender; good for a connection that nothing is known about. Reads 256 bytes. */
+/** The strong tests: hold for every real sender. Reads 256 bytes. */
+bool iggy_real(const uint8_t *header, const iggy_search_t *search);
+
+/** The strong tests, and identifiers that look random: good for a connection that nothing is known about. Reads 256 bytes. */
 bool iggy_claims(const uint8_t *header, const iggy_search_t *search);
 
 /** Whether the seal of a header (checksum over 16..255) verifies. Reads 256 bytes. */

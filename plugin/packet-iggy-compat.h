@@ -38,7 +38,6 @@ typedef gboolean iggy_bool;
 #if !IGGY_WS_AT_LEAST(4, 3)
 #define tvb_get_uint8(tvb, offset)  tvb_get_guint8((tvb), (offset))
 #define tvb_get_int8(tvb, offset)   tvb_get_gint8((tvb), (offset))
-#define UNS(unit)                   (unit)
 #endif
 
 /* What plugin_describe answers, for the list of plugins. */

@@ -18,6 +18,7 @@
 #include <wiretap/wtap.h>
 #include <wsutil/filesystem.h>
 #include <wsutil/privileges.h>
+#include <wsutil/wslog.h>
 
 void plugin_register(void); /* of the plugin's generated plugin.c */
 
@@ -25,6 +26,7 @@ static inline void epan_start(const char *program)
 {
     g_setenv("XDG_CONFIG_HOME", "/nonexistent", TRUE); /* no preferences of whoever runs the test */
     g_setenv("WIRESHARK_CONFIG_DIR", "/nonexistent", TRUE);
+    ws_log_set_level(LOG_LEVEL_WARNING);
     init_process_policies();
 #if IGGY_WS_AT_LEAST(4, 5)
     g_free(configuration_init(program));

@@ -65,7 +65,7 @@ class Tshark:
         version = re.search(r"(\d+)\.(\d+)\.(\d+)", self._plain(["--version"]).stdout)
         self.version = tuple(int(part) for part in version.groups())
         self.plugin = self._stage_plugin()
-        if not re.search(r"\tiggy\tiggy$", self._plain(["-G", "protocols"]).stdout, re.IGNORECASE | re.MULTILINE):
+        if not re.search(r"\tiggy\tiggy(\t|$)", self._plain(["-G", "protocols"]).stdout, re.IGNORECASE | re.MULTILINE):
             raise RuntimeError("the plugin is not loaded by %s (%s)" % (self.program, self.plugin or "installed"))
 
     def with_environment(self, **variables):

@@ -58,7 +58,7 @@ static const iggy_sentinel_t at_once[] = { { 0, "answer at once" }, { 0, NULL } 
 /* How many messages the partition has beyond what the consumer has: nothing where the two do not belong together. */
 static void show_lag(iggy_walk_t *walk, proto_tree *tree, uint64_t current, uint64_t consumed)
 {
-    if (!iggy_walk_shows(walk) || consumed > current)
+    if (walk->mode != IGGY_WALK_SHOW || consumed > current)
         return;
     proto_item_set_generated(proto_tree_add_uint64(tree, hf_iggy_consumer_lag, walk->tvb, 0, 0, current - consumed));
 }
@@ -66,7 +66,7 @@ static void show_lag(iggy_walk_t *walk, proto_tree *tree, uint64_t current, uint
 /* The count that the body says, in IGGY_REG_COUNT, against what the records hold. */
 static void check_count(iggy_walk_t *walk, proto_tree *tree, uint64_t said, const iggy_run_t *run)
 {
-    if (iggy_walk_shows(walk) && !walk->failed && said != run->messages)
+    if (walk->mode == IGGY_WALK_SHOW && !walk->failed && said != run->messages)
         expert_add_info_format(walk->pdu->pinfo, tree, &ei_iggy_messages_count,
                                "The body says %" PRIu64 " messages, its batches hold %" PRIu64, said, run->messages);
 }
@@ -408,7 +408,7 @@ const iggy_row_t iggy_rows_delete_consumer_offset[] = {
 
 const iggy_command_t iggy_commands_messages[] = {
     { 100, READ, 0, 0, IGGY_TELLS, "poll_messages", poll_rows, poll_reply_rows, NULL },
-    { 101, IGGY_OP_SEND_MESSAGES, 0, 0, 0, "send_messages", send_rows, send_reply_rows, NULL },
+    { 101, IGGY_OP_SEND_MESSAGES, 0, 0, IGGY_LEARN, "send_messages", send_rows, send_reply_rows, NULL },
     { 102, READ, IGGY_0_11_0, IGGY_0_11_0, 0, "flush_unsaved_buffer", flush_rows, iggy_rows_none, NULL },
     { 103, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "get_poll_routing", poll_rows, routing_reply_rows, NULL },
     { 104, READ, IGGY_0_11_0, IGGY_0_11_0, IGGY_TELLS, "poll_messages_on_primary", poll_rows, poll_reply_rows, NULL },

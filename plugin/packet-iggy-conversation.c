@@ -71,22 +71,22 @@ iggy_conversation_t *iggy_conversation_new(void)
 /* ---- records ---- */
 
 /* Block and place in it of the record with this index. */
-static unsigned block_of(unsigned index, unsigned *at, unsigned *room)
+static unsigned block_of(unsigned number, unsigned *at, unsigned *room)
 {
     unsigned block = 0;
     *room = BLOCK_FIRST;
-    while (index >= *room && block < BLOCK_SHIFT) {
-        index -= *room;
+    while (number >= *room && block < BLOCK_SHIFT) {
+        number -= *room;
         *room *= 2;
         block++;
     }
-    *at = index % *room;
-    return block + index / *room;
+    *at = number % *room;
+    return block + number / *room;
 }
 
-static iggy_frame_t *record_at(const iggy_records_t *records, unsigned index)
+static iggy_frame_t *record_at(const iggy_records_t *records, unsigned number)
 {
-    unsigned at, room, block = block_of(index, &at, &room);
+    unsigned at, room, block = block_of(number, &at, &room);
     return &records->blocks[block][at];
 }
 
@@ -281,13 +281,13 @@ void iggy_conversation_frame(iggy_pdu_t *pdu)
     fill_code(pdu);
 }
 
-bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *time)
+bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *span)
 {
     const iggy_exchange_t *exchange = pdu->exchange;
     if (!pdu->response || !exchange || !exchange->request_frame || exchange->state != IGGY_EXCHANGE_ANSWERED ||
         exchange->reply_frame != pdu->pinfo->num || (pdu->frame->notes & (IGGY_NOTE_AGAIN | IGGY_NOTE_LATER)))
         return false;
-    nstime_delta(time, &pdu->pinfo->abs_ts, &exchange->request_time);
+    nstime_delta(span, &pdu->pinfo->abs_ts, &exchange->request_time);
     return true;
 }
 
@@ -401,9 +401,9 @@ static void show_response(iggy_pdu_t *pdu, proto_tree *tree)
     if (known)
         show_link(pdu, tree, hf_iggy_response_to, exchange->request_frame);
     if (known && !(notes & IGGY_NOTE_LATER)) {
-        nstime_t time;
-        nstime_delta(&time, &pdu->pinfo->abs_ts, &exchange->request_time);
-        proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_response_time, pdu->tvb, 0, 0, &time));
+        nstime_t span;
+        nstime_delta(&span, &pdu->pinfo->abs_ts, &exchange->request_time);
+        proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_response_time, pdu->tvb, 0, 0, &span));
     }
     if (notes & IGGY_NOTE_NO_REQUEST)
         expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_no_request, "The request of this reply is not in the capture before it%s",

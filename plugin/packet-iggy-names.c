@@ -213,7 +213,7 @@ static void append(history_t *history, const state_t *state)
     if (last && last->since > state->since)
         return;
     uint64_t deletion = state->gone ? state->since : last ? last->deleted : 0;
-    if (history->count == history->room) {
+    if (!history->states || history->count == history->room) {
         history->room = history->room ? 2 * history->room : 1;
         history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, history->room * sizeof *history->states);
     }
@@ -508,6 +508,14 @@ static const struct {
     { 140, true, IGGY_FACT_CONSUMER_GROUP_ID }, { 143, true, IGGY_FACT_USER_ID },
 };
 
+bool iggy_names_teaches(const iggy_pdu_t *pdu)
+{
+    for (size_t i = 0; pdu->command == IGGY_PREPARE && i < G_N_ELEMENTS(changes); i++)
+        if (changes[i].operation == pdu->operation)
+            return true;
+    return false;
+}
+
 static iggy_fact_t scope_fact(const iggy_facts_t *facts)
 {
     static const uint8_t scopes[] = { IGGY_FACT_NONE, IGGY_FACT_TOPIC_ID, IGGY_FACT_STREAM_ID, IGGY_FACT_USER_ID };
@@ -541,7 +549,6 @@ void iggy_names_follow(iggy_pdu_t *pdu)
 void iggy_names_after_body(iggy_pdu_t *pdu)
 {
     bool first = !PINFO_FD_VISITED(pdu->pinfo);
-    const iggy_facts_t *facts = pdu->facts;
     if (pdu->command == IGGY_REQUEST) {
         if (first && pdu->exchange && !pdu->exchange->request_facts)
             keep_facts(pdu);
@@ -550,8 +557,7 @@ void iggy_names_after_body(iggy_pdu_t *pdu)
     if (pdu->response)
         recall_facts(pdu);
     bool done = pdu->command == IGGY_PREPARE ||
-                (pdu->command == IGGY_REPLY && pdu->exchange && !iggy_fact(facts, IGGY_FACT_STATUS, 0) &&
-                 !iggy_fact(facts, IGGY_FACT_RESULT, 0));
+                (pdu->command == IGGY_REPLY && pdu->exchange && !iggy_reply_error(pdu));
     if (!first || !done)
         return;
     learn_across(pdu);

@@ -71,6 +71,9 @@ static inline const iggy_kept_fact_t *iggy_kept_fact(const iggy_kept_t *kept, ig
 /** First pass, before the body: finds the names of the server that this frame comes from or goes to. */
 void iggy_names_attach(iggy_pdu_t *pdu);
 
+/** Whether a prepare renames or deletes something: its body is walked in the first pass. */
+bool iggy_names_teaches(const iggy_pdu_t *pdu);
+
 /** After the body: keeps a request's facts, gives them to its reply, learns from both. */
 void iggy_names_after_body(iggy_pdu_t *pdu);
 

@@ -186,7 +186,7 @@ iggy_typed_t iggy_typed_value(wmem_allocator_t *pool, tvbuff_t *tvb, int offset,
 
 /* ---- what known options mean ---- */
 
-typedef enum { MEANS_ITSELF, MEANS_DURATION, MEANS_SIZE, MEANS_SECRET } option_meaning_t;
+typedef enum { MEANS_ITSELF, MEANS_DURATION, MEANS_SIZE, MEANS_SECRET, MEANS_NEW_NAME } option_meaning_t;
 
 /* Keys whose value says more than it shows (encodings.md 10.1). */
 static const struct {
@@ -199,6 +199,8 @@ static const struct {
     { "segment_size", MEANS_SIZE, NULL },
     { "size_of_messages_required_to_save", MEANS_SIZE, NULL },
     { "encryption_key", MEANS_SECRET, NULL },
+    { "name", MEANS_NEW_NAME, NULL }, /* only in update_resource */
+    { "username", MEANS_NEW_NAME, NULL },
 };
 
 static int known_option(const char *key)
@@ -368,9 +370,22 @@ static int walk_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
     return offset + (int)length;
 }
 
+/* A rename is an option too (commands.md 4, update_resource). */
+static void note_new_name(iggy_walk_t *walk, int offset)
+{
+    int length = (int)walk->reg[IGGY_REG_VALUE_LENGTH], known = entry_key(walk, offset);
+    if (known < 0 || known_options[known].meaning != MEANS_NEW_NAME || walk->reg[IGGY_REG_VALUE_KIND] != IGGY_VALUE_STRING)
+        return;
+    iggy_walk_note(walk, IGGY_FACT_NEW_NAME, (uint64_t)length, offset, length,
+                   (const char *)tvb_get_string_enc(walk->pdu->pinfo->pool, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA));
+}
+
 static int walk_option_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
-    return walk_value(walk, row, tree, offset, &option_fields);
+    int after = walk_value(walk, row, tree, offset, &option_fields);
+    if (walk->mode != IGGY_WALK_FIT && !walk->failed)
+        note_new_name(walk, offset);
+    return after;
 }
 
 static int walk_message_header_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)

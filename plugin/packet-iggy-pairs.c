@@ -582,7 +582,7 @@ static void pass_over(iggy_pairs_t *pairs, const iggy_open_t *answered, const ig
     }
 }
 
-static uint32_t error_of(const iggy_pdu_t *pdu)
+uint32_t iggy_reply_error(const iggy_pdu_t *pdu)
 {
     uint32_t status = (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0);
     if (status || !iggy_result_framed(pdu) || pdu->size < 268 || tvb_captured_length(pdu->tvb) < 268)
@@ -603,7 +603,7 @@ static uint64_t session_of(const iggy_pdu_t *pdu, const iggy_exchange_t *exchang
 
 static void answer(iggy_pdu_t *pdu, iggy_exchange_t *exchange, iggy_client_t *client, uint32_t digest)
 {
-    uint32_t error = error_of(pdu);
+    uint32_t error = iggy_reply_error(pdu);
     exchange->state = IGGY_EXCHANGE_ANSWERED;
     exchange->reply_frame = pdu->pinfo->num;
     if (is_transient(error)) {
@@ -652,7 +652,7 @@ static iggy_exchange_t *answer_other(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const
         return cancel;
     }
     *notes |= IGGY_NOTE_NO_REQUEST | (pairs->given_up ? IGGY_NOTE_GIVEN_UP : 0);
-    keep_orphan(pdu, pairs, key, error_of(pdu));
+    keep_orphan(pdu, pairs, key, iggy_reply_error(pdu));
     return NULL;
 }
 

@@ -83,6 +83,9 @@ iggy_exchange_t *iggy_pairs_reply(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const ig
 /** An eviction: the open login or bind, or NULL; nothing stays open. */
 iggy_exchange_t *iggy_pairs_eviction(iggy_pdu_t *pdu, iggy_pairs_t *pairs);
 
+/** The error of a reply, in its header or its result section; 0: success. Needs header facts only. */
+uint32_t iggy_reply_error(const iggy_pdu_t *pdu);
+
 /** What else became of an exchange, NULL if nothing. All passes. */
 const iggy_aside_t *iggy_pairs_aside(const iggy_exchange_t *exchange);
 

@@ -17,6 +17,8 @@
 #include "packet-iggy-fields.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-info.h"
+#include "packet-iggy-names.h"
+#include "packet-iggy-learnt.h"
 #include "packet-iggy-links.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
@@ -157,7 +159,8 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
     }
     const iggy_command_t *command = pdu->response && first_pass ? client_command(pdu) : NULL;
     if (col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted() ||
-        (command && (command->flags & IGGY_LEARN)) || (first_pass && pdu->command == IGGY_REQUEST))
+        (command && (command->flags & IGGY_LEARN)) ||
+        (first_pass && (pdu->command == IGGY_REQUEST || iggy_names_teaches(pdu))))
         walk_body(pdu, IGGY_WALK_FACTS, NULL);
 }
 
@@ -214,6 +217,8 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     }
     dissect_body(pdu, !PINFO_FD_VISITED(pinfo));
     iggy_conversation_after_body(pdu);
+    if (looked_at)
+        iggy_learnt_show(pdu, pdu->tree);
     fill_columns(pdu);
     tap_queue_packet(iggy_tap, pinfo, pdu);
 }

@@ -73,7 +73,7 @@ void iggy_conversation_frame(iggy_pdu_t *pdu);
 
 /**
  * After the body was walked: keeps the facts of a request that its reply needs (first pass), gives a reply those of its request
- * (has = 2) where it has none of its own, follows renames and deletes. Before columns and taps.
+ * (has = 3) where it has none of its own, follows renames and deletes. Before columns and taps.
  */
 void iggy_conversation_after_body(iggy_pdu_t *pdu);
 
@@ -81,7 +81,7 @@ void iggy_conversation_after_body(iggy_pdu_t *pdu);
  * Time from the request to this reply or eviction. False if it answers nothing, or is another answer to the same request
  * (each request counts once).
  */
-bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *time);
+bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *span);
 
 /** Place of the frame in the capture: packets in order, within a packet the frames of a connection in order. Never 0. */
 uint64_t iggy_conversation_order(const iggy_pdu_t *pdu);

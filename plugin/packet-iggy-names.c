@@ -354,9 +354,9 @@ static bool fill_parents(const iggy_pdu_t *pdu, const iggy_facts_t *facts, iggy_
            (kind == IGGY_NAME_TOPIC || number(pdu, facts, IGGY_FACT_TOPIC_ID, &key->topic));
 }
 
-static void note_learnt(iggy_facts_t *facts, iggy_fact_t fact, uint64_t value, const char *text)
+static void note_learnt(iggy_facts_t *facts, iggy_fact_t fact, uint8_t has, uint64_t value, const char *text)
 {
-    facts->has[fact] = 2;
+    facts->has[fact] = has;
     facts->at[fact].value = value;
     facts->at[fact].offset = -1;
     facts->at[fact].length = 0;
@@ -378,12 +378,12 @@ bool iggy_names_complete(iggy_pdu_t *pdu, iggy_facts_t *facts, iggy_fact_t id_fa
         key.id = (uint32_t)facts->at[id_fact].value;
         const char *name = iggy_names_name(pdu, &key);
         if (name)
-            note_learnt(facts, name_fact, strlen(name), name);
+            note_learnt(facts, name_fact, 2, strlen(name), name);
         return name != NULL;
     }
     if (!iggy_names_id(pdu, &key, facts->at[name_fact].text))
         return false;
-    note_learnt(facts, id_fact, key.id, NULL);
+    note_learnt(facts, id_fact, 2, key.id, NULL);
     return true;
 }
 
@@ -478,7 +478,7 @@ static void recall_facts(iggy_pdu_t *pdu)
     for (unsigned i = 0; request && i < request->count; i++) {
         const iggy_kept_fact_t *fact = &request->facts[i];
         if (!pdu->facts->has[fact->fact] && belongs(pdu, (iggy_fact_t)fact->fact))
-            note_learnt(pdu->facts, (iggy_fact_t)fact->fact, fact->value, fact->text);
+            note_learnt(pdu->facts, (iggy_fact_t)fact->fact, 3, fact->value, fact->text);
     }
 }
 

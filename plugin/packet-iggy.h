@@ -146,7 +146,7 @@ typedef struct {
 } iggy_fact_value_t;
 
 typedef struct {
-    uint8_t           has[IGGY_FACT_LIMIT]; /* 1: read from the frame; 2: learnt elsewhere */
+    uint8_t           has[IGGY_FACT_LIMIT]; /* 1: read from the frame; 2: learnt from names; 3: of the request that it answers */
     iggy_fact_value_t at[IGGY_FACT_LIMIT];
 } iggy_facts_t;
 

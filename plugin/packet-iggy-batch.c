@@ -191,14 +191,14 @@ static int message_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_tree
 
 static nstime_t time_of(uint64_t microseconds)
 {
-    nstime_t time = { (time_t)(microseconds / 1000000), (int)(microseconds % 1000000) * 1000 };
-    return time;
+    nstime_t span = { (time_t)(microseconds / 1000000), (int)(microseconds % 1000000) * 1000 };
+    return span;
 }
 
 static void add_time(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, int length, uint64_t microseconds)
 {
-    nstime_t time = time_of(microseconds);
-    proto_item_set_generated(proto_tree_add_time(tree, hf, walk->tvb, offset, length, &time));
+    nstime_t span = time_of(microseconds);
+    proto_item_set_generated(proto_tree_add_time(tree, hf, walk->tvb, offset, length, &span));
     walk->items++;
 }
 
@@ -322,7 +322,7 @@ static int message_headers(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_t
 }
 
 static const iggy_row_t message_rows[] = {
-    IGGY_CALL(message_checksum, .hf = &hf_iggy_message_checksum),
+    IGGY_CALL(message_checksum, .size = 8, .hf = &hf_iggy_message_checksum),
     IGGY_FIXED(hf_iggy_message_id, 16),
     IGGY_U32(hf_iggy_message_offset_delta, .put = IGGY_REG_OFFSET_DELTA),
     IGGY_CALL(check_offset_delta),
@@ -411,7 +411,7 @@ static const iggy_row_t record_rows[] = {
     IGGY_TIME(hf_iggy_batch_base_timestamp, .put = IGGY_REG_BASE_TIME, .sentinels = not_stamped),
     IGGY_TIME(hf_iggy_batch_origin_timestamp, .put = IGGY_REG_ORIGIN),
     IGGY_U64(hf_iggy_batch_length),
-    IGGY_CALL(batch_checksum, .hf = &hf_iggy_batch_checksum),
+    IGGY_CALL(batch_checksum, .size = 8, .hf = &hf_iggy_batch_checksum),
     IGGY_U32(hf_iggy_batch_message_count, .put = IGGY_REG_COUNT_3, .label = ": | messages"),
     /* The version does not tell whether there is a producer section, the flag does; it was reserved (messages.md 2.2). */
     IGGY_U8(hf_iggy_batch_flags, .put = IGGY_REG_FLAGS, .flags = IGGY_KNOWN),
@@ -502,7 +502,7 @@ static void add_number(iggy_walk_t *walk, proto_tree *tree, int hf, uint64_t val
 
 void iggy_show_run(iggy_walk_t *walk, proto_tree *tree, const iggy_run_t *run)
 {
-    if (!iggy_walk_shows(walk))
+    if (walk->mode != IGGY_WALK_SHOW) /* beyond the limit of elements too: what all of them come to */
         return;
     add_number(walk, tree, hf_iggy_messages_bytes, run->bytes);
     if (run->has_offsets) {
@@ -519,7 +519,7 @@ static int run_of(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, in
 
     offset = one ? iggy_walk_record(walk, row, tree, offset, &run) : iggy_walk_records(walk, row, tree, offset, &run);
     iggy_note_run(walk, &run);
-    if (iggy_walk_shows(walk) && !counted)
+    if (walk->mode == IGGY_WALK_SHOW && !counted)
         add_number(walk, tree, hf_iggy_messages_count, run.messages);
     iggy_show_run(walk, tree, &run);
     return offset;

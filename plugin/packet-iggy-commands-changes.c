@@ -536,7 +536,7 @@ static int walk_groups_mask(iggy_walk_t *walk, const iggy_row_t *row, proto_tree
 static const iggy_row_t page_token_rows[] = {
     CURSOR(.when = IGGY_REG_NONE),
     IGGY_U64(hf_iggy_change_token_required_head),
-    IGGY_CALL(walk_groups_mask),
+    IGGY_CALL(walk_groups_mask, .size = 1),
     IGGY_U8(hf_iggy_change_group, .put = IGGY_REG_GROUP, .label = ": |"),
     IGGY_U16(hf_iggy_change_token_key_length, .put = IGGY_REG_KEY_LENGTH),
     IGGY_EXTENT(IGGY_REG_KEY_LENGTH, token_key_rows, hf_iggy_change_token_key, ett_iggy_change_token_key,

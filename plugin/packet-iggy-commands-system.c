@@ -256,7 +256,7 @@ static int show_option_flags(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
 static const iggy_row_t option_descriptor_rows[] = {
     IGGY_NAME(hf_iggy_option_key, hf_iggy_option_key_length, .flags = IGGY_NOT_EMPTY, .label = ": |"),
     IGGY_U8(hf_iggy_option_value_kind, .put = IGGY_REG_VALUE_KIND, .label = ", |"),
-    IGGY_CALL(show_option_flags, .since = IGGY_0_12_0),
+    IGGY_CALL(show_option_flags, .size = 1, .since = IGGY_0_12_0),
     IGGY_U32(hf_iggy_option_value_length, .put = IGGY_REG_VALUE_LENGTH),
     IGGY_CALL(iggy_option_default, .hf = &hf_iggy_option_value_kind, .when = IGGY_REG_VALUE_LENGTH, .flags = IGGY_NOT), /* length 0: no default */
     IGGY_STR32(hf_iggy_option_description, hf_iggy_option_description_length),

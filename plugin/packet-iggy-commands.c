@@ -96,11 +96,11 @@ const iggy_command_t *iggy_command_of_operation(uint8_t operation) { return by_o
 
 const iggy_operation_t *iggy_operation(uint8_t operation) { return operations[operation]; }
 
-const iggy_command_t *iggy_command_at(unsigned index) { return index < commands_count ? commands[index] : NULL; }
+const iggy_command_t *iggy_command_at(unsigned number) { return number < commands_count ? commands[number] : NULL; }
 
-const iggy_operation_t *iggy_operation_at(unsigned index)
+const iggy_operation_t *iggy_operation_at(unsigned number)
 {
-    return index < operations_count ? &iggy_operations[index] : NULL;
+    return number < operations_count ? &iggy_operations[number] : NULL;
 }
 
 const char *iggy_code_name(packet_info *pinfo, uint32_t code)

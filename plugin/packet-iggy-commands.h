@@ -47,8 +47,8 @@ const iggy_command_t *iggy_command_of_operation(uint8_t operation);
 /** The row of an operation, NULL if there is none. */
 const iggy_operation_t *iggy_operation(uint8_t operation);
 /** Walk all commands and operations, for tests: index 0.., NULL at the end. */
-const iggy_command_t *iggy_command_at(unsigned index);
-const iggy_operation_t *iggy_operation_at(unsigned index);
+const iggy_command_t *iggy_command_at(unsigned number);
+const iggy_operation_t *iggy_operation_at(unsigned number);
 /**
  * 40 or 45 for a request with operation 1: the code is not on the wire, the exact fit of the shapes decides (commands.md 4,
  * login_register_with_pat). Reads the version that the body itself carries, so the connection's need not be known yet.

@@ -20,7 +20,7 @@
 #include "packet-iggy-names.h"
 
 #ifdef IGGY_HAVE_GCRYPT
-#include <gcrypt.h>
+#include <wsutil/wsgcrypt.h>
 #endif
 
 static int hf_iggy_message_encrypted_payload = IGGY_UNREGISTERED;

@@ -210,11 +210,11 @@ static const char *part_of_partition(const iggy_pdu_t *pdu, const iggy_message_t
     return wmem_strdup_printf(pdu->pinfo->pool, "%" PRIu64, id);
 }
 
-static char *file_name(const iggy_pdu_t *pdu, const iggy_message_t *message, unsigned index, const char *extension)
+static char *file_name(const iggy_pdu_t *pdu, const iggy_message_t *message, unsigned number, const char *extension)
 {
     wmem_allocator_t *pool = pdu->pinfo->pool;
     const char *last = message->has_offset ? wmem_strdup_printf(pool, "%" PRIu64, message->offset)
-                                           : wmem_strdup_printf(pool, "sent-%u-%u", pdu->pinfo->num, index);
+                                           : wmem_strdup_printf(pool, "sent-%u-%u", pdu->pinfo->num, number);
     return g_strdup_printf("%s.%s.%s.%s.%s", part_of_object(pdu, IGGY_FACT_STREAM_ID), part_of_object(pdu, IGGY_FACT_TOPIC_ID),
                            part_of_partition(pdu, message), last, extension);
 }
@@ -238,13 +238,13 @@ static void forget_exported(void)
 }
 
 /* One entry; the list owns what is in it. False if it was there before. */
-static bool add_entry(export_object_list_t *list, const iggy_pdu_t *pdu, const iggy_message_t *message, unsigned index)
+static bool add_entry(export_object_list_t *list, const iggy_pdu_t *pdu, const iggy_message_t *message, unsigned number)
 {
     size_t length = tvb_captured_length(message->payload);
     const uint8_t *data = length ? tvb_get_ptr(message->payload, 0, (int)length) : (const uint8_t *)"";
     const iggy_kind_t *kind = message->content_type ? kind_of_type(message->content_type) : NULL;
     const iggy_kind_t *guess = kind ? kind : kind_of_bytes(data, length);
-    char *name = file_name(pdu, message, index, guess->extension);
+    char *name = file_name(pdu, message, number, guess->extension);
     if (exported_before(name, data, length)) {
         g_free(name);
         return false;
@@ -268,9 +268,9 @@ static tap_packet_status export_packet(void *tapdata, packet_info *pinfo _U_, ep
     if (pdu->command != IGGY_REQUEST && pdu->command != IGGY_REPLY)
         return TAP_PACKET_DONT_REDRAW;
     bool any = false;
-    unsigned index = 0;
+    unsigned number = 0;
     for (const iggy_message_t *message = messages->first; message; message = message->next)
-        any |= add_entry((export_object_list_t *)tapdata, pdu, message, index++);
+        any |= add_entry((export_object_list_t *)tapdata, pdu, message, number++);
     return any ? TAP_PACKET_REDRAW : TAP_PACKET_DONT_REDRAW;
 }
 

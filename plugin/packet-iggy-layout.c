@@ -160,8 +160,8 @@ static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *
                           const char *text, enum ftenum type)
 {
     if (type == FT_ABSOLUTE_TIME) {
-        nstime_t time = { (time_t)(value / 1000000), (int)(value % 1000000) * 1000 };
-        proto_tree_add_time_format_value(tree, *row->hf, walk->tvb, offset, row->size, &time, "%s", text);
+        nstime_t span = { (time_t)(value / 1000000), (int)(value % 1000000) * 1000 };
+        proto_tree_add_time_format_value(tree, *row->hf, walk->tvb, offset, row->size, &span, "%s", text);
     } else if (type == FT_UINT64) {
         proto_tree_add_uint64_format_value(tree, *row->hf, walk->tvb, offset, row->size, value, "%s (%" PRIu64 ")", text, value);
     } else {

@@ -106,9 +106,9 @@ static void show_link(proto_tree *tree, tvbuff_t *tvb, int hf, uint32_t packet)
 
 static void show_time(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo, const iggy_legacy_exchange_t *exchange)
 {
-    nstime_t time;
-    nstime_delta(&time, &pinfo->abs_ts, &exchange->request_time);
-    proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_legacy_response_time, tvb, 0, 0, &time));
+    nstime_t span;
+    nstime_delta(&span, &pinfo->abs_ts, &exchange->request_time);
+    proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_legacy_response_time, tvb, 0, 0, &span));
 }
 
 /* Passwords and tokens stand in the bodies of logins, of user commands, and in the reply to create_personal_access_token. */

@@ -184,7 +184,7 @@ static void forget_done(iggy_group_t *group, const nstime_t *now)
 {
     while (group->done_first) {
         iggy_entry_t *entry = group->done_first;
-        if (group->done_count <= MOST_DONE && now->secs - entry->commit.time.secs <= DONE_SECONDS)
+        if (group->done_count <= MOST_DONE && now->secs - entry->commit.when.secs <= DONE_SECONDS)
             return;
         group->done_first = entry->next;
         if (!group->done_first)
@@ -220,7 +220,7 @@ static nstime_t silence_before(const iggy_pdu_t *pdu, const iggy_group_t *group)
 {
     nstime_t silence = NSTIME_INIT_ZERO;
     if (group->heartbeat.packet)
-        nstime_delta(&silence, &pdu->pinfo->abs_ts, &group->heartbeat.time);
+        nstime_delta(&silence, &pdu->pinfo->abs_ts, &group->heartbeat.when);
     return silence;
 }
 
@@ -232,7 +232,7 @@ void iggy_links_commit(iggy_pdu_t *pdu, iggy_group_t *group)
     if (limit && nstime_to_msec(&silence) > limit) {
         link = iggy_links_link(pdu);
         link->notes |= IGGY_LINK_SILENCE;
-        link->time = silence;
+        link->when = silence;
     }
     group->heartbeat = iggy_links_mark(pdu);
     commit_entries(pdu, group, iggy_fact(pdu->facts, IGGY_FACT_COMMIT, 0), &link);

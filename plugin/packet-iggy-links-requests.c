@@ -46,16 +46,16 @@ static uint64_t half_of_client(const iggy_pdu_t *pdu, int half)
 
 /* ---- the open ones ---- */
 
-static void unlink_age(open_request_t *open)
+static void unlink_age(open_request_t *pending)
 {
-    if (open->older)
-        open->older->newer = open->newer;
+    if (pending->older)
+        pending->older->newer = pending->newer;
     else
-        oldest = open->newer;
-    if (open->newer)
-        open->newer->older = open->older;
+        oldest = pending->newer;
+    if (pending->newer)
+        pending->newer->older = pending->older;
     else
-        newest = open->older;
+        newest = pending->older;
     open_count--;
 }
 
@@ -68,42 +68,42 @@ static void set_first(open_request_t *old, open_request_t *first)
         wmem_map_insert(by_key, &first->key, first);
 }
 
-static void close_request(open_request_t *open)
+static void close_request(open_request_t *pending)
 {
-    open_request_t *first = (open_request_t *)wmem_map_lookup(by_key, &open->key);
-    if (first == open)
-        set_first(open, open->same_key);
-    for (; first && first != open; first = first->same_key)
-        if (first->same_key == open)
-            first->same_key = open->same_key;
-    unlink_age(open);
-    wmem_free(wmem_file_scope(), open);
+    open_request_t *first = (open_request_t *)wmem_map_lookup(by_key, &pending->key);
+    if (first == pending)
+        set_first(pending, pending->same_key);
+    for (; first && first != pending; first = first->same_key)
+        if (first->same_key == pending)
+            first->same_key = pending->same_key;
+    unlink_age(pending);
+    wmem_free(wmem_file_scope(), pending);
 }
 
 static open_request_t *find_strict(uint64_t key, const uint64_t client[2])
 {
-    open_request_t *open = (open_request_t *)wmem_map_lookup(by_key, &key);
-    while (open && (open->client[0] != client[0] || open->client[1] != client[1]))
-        open = open->same_key;
-    return open;
+    open_request_t *pending = (open_request_t *)wmem_map_lookup(by_key, &key);
+    while (pending && (pending->client[0] != client[0] || pending->client[1] != client[1]))
+        pending = pending->same_key;
+    return pending;
 }
 
 static void open_request(iggy_pdu_t *pdu, uint64_t key, const uint64_t client[2])
 {
-    open_request_t *open = wmem_new0(wmem_file_scope(), open_request_t);
-    open->client[0] = client[0];
-    open->client[1] = client[1];
-    open->key = key;
-    open->exchange = pdu->exchange;
-    open->mark = iggy_links_mark(pdu);
-    open->same_key = (open_request_t *)wmem_map_lookup(by_key, &key);
-    set_first(open->same_key, open);
-    open->older = newest;
+    open_request_t *pending = wmem_new0(wmem_file_scope(), open_request_t);
+    pending->client[0] = client[0];
+    pending->client[1] = client[1];
+    pending->key = key;
+    pending->exchange = pdu->exchange;
+    pending->mark = iggy_links_mark(pdu);
+    pending->same_key = (open_request_t *)wmem_map_lookup(by_key, &key);
+    set_first(pending->same_key, pending);
+    pending->older = newest;
     if (newest)
-        newest->newer = open;
+        newest->newer = pending;
     else
-        oldest = open;
-    newest = open;
+        oldest = pending;
+    newest = pending;
     if (++open_count > MOST_OPEN)
         close_request(oldest);
 }
@@ -115,11 +115,11 @@ void iggy_links_request(iggy_pdu_t *pdu)
         return;
     uint64_t client[2] = { half_of_client(pdu, 0), half_of_client(pdu, 1) };
     uint64_t key = key_of(iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0), pdu->operation);
-    open_request_t *open = find_strict(key, client);
-    if (open && iggy_is_retry(pdu->exchange))
+    open_request_t *pending = find_strict(key, client);
+    if (pending && iggy_is_retry(pdu->exchange))
         return;
-    if (open) /* its reply was lost */
-        close_request(open);
+    if (pending) /* its reply was lost */
+        close_request(pending);
     open_request(pdu, key, client);
 }
 
@@ -128,11 +128,11 @@ void iggy_links_reply(iggy_pdu_t *pdu)
     if (!pdu->exchange || pdu->exchange->operation == IGGY_OP_NON_REPLICATED)
         return;
     uint64_t key = key_of(pdu->exchange->request, pdu->exchange->operation);
-    open_request_t *open = (open_request_t *)wmem_map_lookup(by_key, &key);
-    while (open && open->exchange != pdu->exchange)
-        open = open->same_key;
-    if (open)
-        close_request(open);
+    open_request_t *pending = (open_request_t *)wmem_map_lookup(by_key, &key);
+    while (pending && pending->exchange != pdu->exchange)
+        pending = pending->same_key;
+    if (pending)
+        close_request(pending);
 }
 
 /* ---- who carries them ---- */
@@ -143,8 +143,8 @@ static bool is_connection_id(const uint64_t client[2]) { return client[1] >> 48 
 /* With the server's id of the connection the key has to be enough; if two clients have it, none is taken. */
 static open_request_t *find_only(uint64_t key)
 {
-    open_request_t *open = (open_request_t *)wmem_map_lookup(by_key, &key);
-    return open && !open->same_key ? open : NULL;
+    open_request_t *pending = (open_request_t *)wmem_map_lookup(by_key, &key);
+    return pending && !pending->same_key ? pending : NULL;
 }
 
 iggy_mark_t iggy_links_find_request(iggy_pdu_t *pdu, iggy_entry_t *entry)
@@ -155,14 +155,14 @@ iggy_mark_t iggy_links_find_request(iggy_pdu_t *pdu, iggy_entry_t *entry)
     if (!operation || (client[0] & client[1]) == UINT64_MAX)
         return none;
     uint64_t key = key_of(entry ? iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0) : 0, operation->request);
-    open_request_t *open = find_strict(key, client);
-    if (!open && pdu->operation >= IGGY_OP_SEND_MESSAGES && is_connection_id(client))
-        open = find_only(key);
-    if (!open)
+    open_request_t *pending = find_strict(key, client);
+    if (!pending && pdu->operation >= IGGY_OP_SEND_MESSAGES && is_connection_id(client))
+        pending = find_only(key);
+    if (!pending)
         return none;
     if (entry)
-        wmem_map_insert(prepared, open->exchange, entry);
-    return open->mark;
+        wmem_map_insert(prepared, pending->exchange, entry);
+    return pending->mark;
 }
 
 const iggy_entry_t *iggy_links_entry_of(const iggy_exchange_t *exchange)

@@ -56,19 +56,19 @@ void iggy_links_rounds_init(void)
 
 /* ---- open rounds ---- */
 
-static void close_round(open_round_t *open)
+static void close_round(open_round_t *pending)
 {
-    wmem_map_remove(rounds, &open->key);
-    if (open->older)
-        open->older->newer = open->newer;
+    wmem_map_remove(rounds, &pending->key);
+    if (pending->older)
+        pending->older->newer = pending->newer;
     else
-        oldest = open->newer;
-    if (open->newer)
-        open->newer->older = open->older;
+        oldest = pending->newer;
+    if (pending->newer)
+        pending->newer->older = pending->older;
     else
-        newest = open->older;
+        newest = pending->older;
     open_count--;
-    wmem_free(wmem_file_scope(), open);
+    wmem_free(wmem_file_scope(), pending);
 }
 
 static round_key_t key_of(const iggy_pdu_t *pdu, uint64_t kind)
@@ -103,19 +103,19 @@ static iggy_round_t *new_round(iggy_pdu_t *pdu)
 static iggy_round_t *ask(iggy_pdu_t *pdu, uint64_t kind)
 {
     round_key_t key = key_of(pdu, kind);
-    open_round_t *open = (open_round_t *)wmem_map_lookup(rounds, &key);
-    if (open)
-        close_round(open);
-    open = wmem_new0(wmem_file_scope(), open_round_t);
-    open->key = key;
-    iggy_round_t *round = open->round = new_round(pdu);
-    open->older = newest;
+    open_round_t *pending = (open_round_t *)wmem_map_lookup(rounds, &key);
+    if (pending)
+        close_round(pending);
+    pending = wmem_new0(wmem_file_scope(), open_round_t);
+    pending->key = key;
+    iggy_round_t *round = pending->round = new_round(pdu);
+    pending->older = newest;
     if (newest)
-        newest->newer = open;
+        newest->newer = pending;
     else
-        oldest = open;
-    newest = open;
-    wmem_map_insert(rounds, &open->key, open);
+        oldest = pending;
+    newest = pending;
+    wmem_map_insert(rounds, &pending->key, pending);
     if (++open_count > MOST_OPEN)
         close_round(oldest);
     return round;
@@ -132,11 +132,11 @@ static void answer_round(iggy_pdu_t *pdu, iggy_round_t *round)
 static bool answer(iggy_pdu_t *pdu, uint64_t kind)
 {
     round_key_t key = key_of(pdu, kind);
-    open_round_t *open = (open_round_t *)wmem_map_lookup(rounds, &key);
-    if (!open)
+    open_round_t *pending = (open_round_t *)wmem_map_lookup(rounds, &key);
+    if (!pending)
         return false;
-    answer_round(pdu, open->round);
-    close_round(open);
+    answer_round(pdu, pending->round);
+    close_round(pending);
     return true;
 }
 
@@ -166,9 +166,9 @@ static void repaired(iggy_pdu_t *pdu, iggy_group_t *group)
 static void range_evicted(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 {
     round_key_t key = key_of(pdu, IGGY_REQUEST_PREPARES);
-    const open_round_t *open = (const open_round_t *)wmem_map_lookup(rounds, &key);
-    if (open)
-        iggy_links_link(pdu)->round = open->round;
+    const open_round_t *pending = (const open_round_t *)wmem_map_lookup(rounds, &key);
+    if (pending)
+        iggy_links_link(pdu)->round = pending->round;
 }
 
 static void repair_done(iggy_pdu_t *pdu, iggy_group_t *group)

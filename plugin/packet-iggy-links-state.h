@@ -17,7 +17,7 @@
 
 /* A frame in time. */
 typedef struct iggy_mark {
-    nstime_t time;
+    nstime_t when;
     uint32_t packet; /* 0: none */
     const void *lane; /* direction of a connection, iggy_links_lane() */
     struct iggy_mark *next;
@@ -107,7 +107,7 @@ typedef struct iggy_link {
     iggy_change_t *change;
     iggy_transfer_t *transfer;
     uint64_t number;             /* by notes; of a transfer: bytes received so far */
-    nstime_t time;
+    nstime_t when;
     uint32_t request;            /* packet of the client's request */
     uint32_t notes;
 } iggy_link_t;

@@ -184,9 +184,9 @@ static void show_number(iggy_pdu_t *pdu, proto_tree *tree, int hf, uint64_t numb
 
 static void show_time(iggy_pdu_t *pdu, proto_tree *tree, int hf, const nstime_t *since, const nstime_t *until)
 {
-    nstime_t time;
-    nstime_delta(&time, until, since);
-    proto_item_set_generated(proto_tree_add_time(tree, hf, pdu->tvb, 0, 0, &time));
+    nstime_t span;
+    nstime_delta(&span, until, since);
+    proto_item_set_generated(proto_tree_add_time(tree, hf, pdu->tvb, 0, 0, &span));
 }
 
 static void show_end(iggy_pdu_t *pdu, proto_tree *tree, int hf, unsigned side)
@@ -207,10 +207,10 @@ static void show_marks(iggy_pdu_t *pdu, proto_tree *tree, int hf, const iggy_mar
     for (unsigned n = 0; mark && n < MOST_LINKS; n++, mark = mark->next) {
         if (mark->packet == pdu->pinfo->num)
             continue;
-        nstime_t time;
-        nstime_delta(&time, &mark->time, since);
+        nstime_t span;
+        nstime_delta(&span, &mark->when, since);
         proto_item *item = show_packet(pdu, tree, hf, mark->packet);
-        proto_item_append_text(item, " (%.6f s later)", nstime_to_sec(&time));
+        proto_item_append_text(item, " (%.6f s later)", nstime_to_sec(&span));
     }
 }
 
@@ -218,10 +218,10 @@ static void show_marks(iggy_pdu_t *pdu, proto_tree *tree, int hf, const iggy_mar
 static void show_future(iggy_pdu_t *pdu, proto_tree *tree, const iggy_entry_t *entry)
 {
     if (entry->seen.packet == pdu->pinfo->num)
-        show_marks(pdu, tree, hf_iggy_forwarded_in, entry->seen.next, &entry->seen.time);
-    show_marks(pdu, tree, hf_iggy_prepare_ok_in, entry->oks, &entry->seen.time);
+        show_marks(pdu, tree, hf_iggy_forwarded_in, entry->seen.next, &entry->seen.when);
+    show_marks(pdu, tree, hf_iggy_prepare_ok_in, entry->oks, &entry->seen.when);
     if (show_packet(pdu, tree, hf_iggy_commit_in, entry->commit.packet))
-        show_time(pdu, tree, hf_iggy_commit_time, &entry->seen.time, &entry->commit.time);
+        show_time(pdu, tree, hf_iggy_commit_time, &entry->seen.when, &entry->commit.when);
 }
 
 static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
@@ -243,12 +243,12 @@ static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *l
         show_future(pdu, tree, entry);
 }
 
-bool iggy_links_prepare_ok_time(const iggy_pdu_t *pdu, nstime_t *time)
+bool iggy_links_prepare_ok_time(const iggy_pdu_t *pdu, nstime_t *span)
 {
     const iggy_link_t *link = pdu->command == IGGY_PREPARE_OK && pdu->frame ? pdu->frame->link : NULL;
     if (!link || !link->entry)
         return false;
-    nstime_delta(time, &pdu->pinfo->abs_ts, &link->entry->seen.time);
+    nstime_delta(span, &pdu->pinfo->abs_ts, &link->entry->seen.when);
     return true;
 }
 
@@ -259,7 +259,7 @@ static void show_prepare_ok(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t
     if (!link->entry)
         return;
     show_entry(pdu, tree, link->entry);
-    show_time(pdu, tree, hf_iggy_prepare_ok_time, &link->entry->seen.time, &pdu->pinfo->abs_ts);
+    show_time(pdu, tree, hf_iggy_prepare_ok_time, &link->entry->seen.when, &pdu->pinfo->abs_ts);
     if (PINFO_FD_VISITED(pdu->pinfo))
         show_packet(pdu, tree, hf_iggy_commit_in, link->entry->commit.packet);
 }
@@ -267,10 +267,10 @@ static void show_prepare_ok(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t
 static void show_commit(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
 {
     if (link->notes & IGGY_LINK_SILENCE) {
-        proto_item *item = proto_tree_add_time(tree, hf_iggy_silence, pdu->tvb, 0, 0, &link->time);
+        proto_item *item = proto_tree_add_time(tree, hf_iggy_silence, pdu->tvb, 0, 0, &link->when);
         proto_item_set_generated(item);
         expert_add_info_format(pdu->pinfo, item, &ei_iggy_silence, "No heartbeat of this group for %.3f s",
-                               nstime_to_sec(&link->time));
+                               nstime_to_sec(&link->when));
     }
     if (!(link->notes & IGGY_LINK_COMMITS))
         return;
@@ -278,9 +278,9 @@ static void show_commit(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *li
     const iggy_entry_t *entry = link->entry;
     for (uint64_t n = 0; entry && n < MIN(link->number, MOST_LINKS); n++, entry = entry->next) {
         proto_item *item = show_entry(pdu, tree, entry);
-        nstime_t time;
-        nstime_delta(&time, &pdu->pinfo->abs_ts, &entry->seen.time);
-        proto_item_append_text(item, " (op %" PRIu64 ", %.6f s before)", entry->op, nstime_to_sec(&time));
+        nstime_t span;
+        nstime_delta(&span, &pdu->pinfo->abs_ts, &entry->seen.when);
+        proto_item_append_text(item, " (op %" PRIu64 ", %.6f s before)", entry->op, nstime_to_sec(&span));
     }
 }
 
@@ -298,7 +298,7 @@ static void show_change(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *li
                                silent ? wmem_strdup_printf(pdu->pinfo->pool, "%.3f", nstime_to_sec(&change->silence)) : "");
     } else if (change->first.packet && change->first.packet <= pdu->pinfo->num) {
         show_packet(pdu, tree, hf_iggy_view_change_first_in, change->first.packet);
-        show_time(pdu, tree, hf_iggy_view_change_time, &change->first.time, &pdu->pinfo->abs_ts);
+        show_time(pdu, tree, hf_iggy_view_change_time, &change->first.when, &pdu->pinfo->abs_ts);
     }
     if (link->notes & IGGY_LINK_CHANGE_START)
         expert_add_info_format(pdu->pinfo, item, &ei_iggy_view_start, "View %u starts", change->view);
@@ -318,7 +318,7 @@ static void show_round(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *lin
         return;
     }
     show_packet(pdu, tree, hf_iggy_response_to, round->question.packet);
-    show_time(pdu, tree, hf_iggy_response_time, &round->question.time, &pdu->pinfo->abs_ts);
+    show_time(pdu, tree, hf_iggy_response_time, &round->question.when, &pdu->pinfo->abs_ts);
     if (pdu->command == IGGY_REPAIR_DONE)
         show_number(pdu, tree, hf_iggy_repair_count, link->number);
 }
@@ -399,7 +399,7 @@ static void show_request(iggy_pdu_t *pdu, proto_tree *tree)
     if (!entry || entry->request != pdu->pinfo->num)
         return;
     show_packet(pdu, tree, hf_iggy_prepared_in, entry->seen.packet);
-    show_time(pdu, tree, hf_iggy_prepared_time, &pdu->pinfo->abs_ts, &entry->seen.time);
+    show_time(pdu, tree, hf_iggy_prepared_time, &pdu->pinfo->abs_ts, &entry->seen.when);
 }
 
 void iggy_links_show(iggy_pdu_t *pdu, proto_tree *tree)
@@ -466,13 +466,13 @@ void iggy_register_links(int proto)
           { "Acknowledged in", "iggy.prepare_ok_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_ACK), 0,
             "The packet of a prepare_ok", HFILL } },
         { &hf_iggy_prepare_ok_time,
-          { "Time to prepare_ok", "iggy.prepare_ok.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
+          { "Time to prepare_ok", "iggy.prepare_ok.when", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
             "Time from the first sighting of the prepare", HFILL } },
         { &hf_iggy_commit_in,
           { "Committed in", "iggy.commit_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_NONE), 0,
             "The packet of the first commit frame that covers the prepare", HFILL } },
         { &hf_iggy_commit_time,
-          { "Time to commit", "iggy.commit.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
+          { "Time to commit", "iggy.commit.when", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
             "Time from the first sighting of the prepare to the commit frame that covers it", HFILL } },
         { &hf_iggy_commits_count,
           { "Commits", "iggy.commits_count", FT_UINT64, BASE_DEC, NULL, 0,
@@ -484,7 +484,7 @@ void iggy_register_links(int proto)
           { "Prepared in", "iggy.prepared_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_NONE), 0,
             "The packet of the prepare that carries the request", HFILL } },
         { &hf_iggy_prepared_time,
-          { "Time to prepare", "iggy.prepared.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0, NULL, HFILL } },
+          { "Time to prepare", "iggy.prepared.when", FT_RELATIVE_TIME, BASE_NONE, NULL, 0, NULL, HFILL } },
         { &hf_iggy_view_change,
           { "View change", "iggy.view_change", FT_UINT32, BASE_DEC, NULL, 0,
             "Number of the view change in the capture: all frames of one have the same", HFILL } },
@@ -495,7 +495,7 @@ void iggy_register_links(int proto)
           { "View starts in", "iggy.view_change.start_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_NONE), 0,
             "The packet of the start_view", HFILL } },
         { &hf_iggy_view_change_time,
-          { "Time of the view change", "iggy.view_change.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
+          { "Time of the view change", "iggy.view_change.when", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
             "Time since its first frame", HFILL } },
         { &hf_iggy_silence,
           { "Silence", "iggy.silence", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,

@@ -19,7 +19,7 @@ void iggy_links_frame(iggy_pdu_t *pdu);
 void iggy_links_show(iggy_pdu_t *pdu, proto_tree *tree);
 
 /** Time from the first sight of the prepare that a prepare_ok acknowledges; false for other frames and unknown prepares. */
-bool iggy_links_prepare_ok_time(const iggy_pdu_t *pdu, nstime_t *time);
+bool iggy_links_prepare_ok_time(const iggy_pdu_t *pdu, nstime_t *span);
 
 void iggy_register_links(int proto);
 

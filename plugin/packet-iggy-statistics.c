@@ -233,10 +233,10 @@ static void replication_init(stats_tree *st)
 /* How long the replica took to acknowledge a prepare, in microseconds. */
 static void add_prepare_ok_time(stats_tree *st, const iggy_pdu_t *pdu, const char *replica)
 {
-    nstime_t time;
-    if (pdu->command != IGGY_PREPARE_OK || !iggy_links_prepare_ok_time(pdu, &time))
+    nstime_t span;
+    if (pdu->command != IGGY_PREPARE_OK || !iggy_links_prepare_ok_time(pdu, &span))
         return;
-    double microseconds = nstime_to_sec(&time) * 1e6;
+    double microseconds = nstime_to_sec(&span) * 1e6;
     int value = (int)CLAMP(microseconds, 0, INT_MAX);
     avg_stat_node_add_value_int(st, PREPARE_OK_TIME, 0, true, value);
     avg_stat_node_add_value_int(st, replica, node_time, false, value);
@@ -282,8 +282,8 @@ static wmem_map_t *answered_by_retry;
  */
 static const iggy_exchange_t *answered_now(const iggy_pdu_t *pdu)
 {
-    nstime_t time;
-    if (pdu->command != IGGY_REPLY || !iggy_conversation_response_time(pdu, &time))
+    nstime_t span;
+    if (pdu->command != IGGY_REPLY || !iggy_conversation_response_time(pdu, &span))
         return NULL;
     const iggy_exchange_t *exchange = pdu->exchange, *first = iggy_is_retry(exchange) ? exchange->first : exchange;
     void *packet = GUINT_TO_POINTER(pdu->pinfo->num), *counted = wmem_map_lookup(answered_by_retry, first);

@@ -453,7 +453,7 @@ static void nothing_found(work_t *work, const iggy_search_t *search)
         ask(work, IGGY_ONE_MORE);
 }
 
-static void search(work_t *work)
+static void look_for_header(work_t *work)
 {
     const iggy_piece_t *piece = work->piece;
     iggy_search_t search = search_of(work);
@@ -629,9 +629,9 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
         if (work.stretch)
             step(&work);
         else
-            search(&work);
+            look_for_header(&work);
     }
-    if (d->runs_count == first)
+    if (work.d->runs_count == first)
         return false;
     const iggy_run_t *last = &d->runs[d->runs_count - 1];
     if (before_length && last->kind == IGGY_RUN_ASK && last->offset > 0 && last->offset <= before_length)

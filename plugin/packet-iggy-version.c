@@ -85,9 +85,9 @@ void iggy_versions_init(iggy_versions_t *versions)
 
 unsigned iggy_versions_current(const iggy_versions_t *versions) { return versions->count - 1; }
 
-const iggy_version_state_t *iggy_versions_at(const iggy_versions_t *versions, unsigned index)
+const iggy_version_state_t *iggy_versions_at(const iggy_versions_t *versions, unsigned number)
 {
-    return &versions->states[index < versions->count ? index : versions->count - 1];
+    return &versions->states[number < versions->count ? number : versions->count - 1];
 }
 
 static bool exact(const iggy_versions_t *versions)
@@ -149,7 +149,7 @@ static void narrow(iggy_versions_t *versions, iggy_version_set_t set, uint8_t kn
     set &= IGGY_VERSIONS_ALL;
     if (exact(versions) || !set || (versions->possible & set) == versions->possible)
         return;
-    versions->possible = versions->possible & set ? versions->possible & set : set;
+    versions->possible = (versions->possible & set) ? versions->possible & set : set;
     versions->evidence = known;
 }
 

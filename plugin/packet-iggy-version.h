@@ -38,7 +38,7 @@ void iggy_versions_init(iggy_versions_t *versions);
 
 /** Index of the present state, and the state of an index. */
 unsigned iggy_versions_current(const iggy_versions_t *versions);
-const iggy_version_state_t *iggy_versions_at(const iggy_versions_t *versions, unsigned index);
+const iggy_version_state_t *iggy_versions_at(const iggy_versions_t *versions, unsigned number);
 
 /** Whether the connection may speak `version`. */
 bool iggy_versions_may_be(const iggy_versions_t *versions, uint8_t version);

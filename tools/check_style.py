@@ -135,7 +135,7 @@ def check_files():
     found = []
     for path in sorted([*PLUGIN.glob("*.[ch]"), *TOP.glob("tests/unit/*.c")]):
         lines = path.read_text().splitlines()
-        if not any("SPDX-License-Identifier: GPL-2.0-or-later" in line for line in lines[:12]):
+        if not any("SPDX-License-Identifier: GPL-2.0-or-later" in line for line in lines[:20]):
             found.append("%s: no SPDX line in its head" % path.name)
         if len(lines) > MAX_FILE:
             found.append("%s: %d lines, over %d" % (path.name, len(lines), MAX_FILE))

@@ -307,6 +307,47 @@ def test_real_new_token(tshark):
     assert values["iggy.expert.secret"]
 
 
+# ---- the SDK of 0.12.2: values read by hand from the bytes of captures/real012/01_admin.pcapng ----
+
+def test_012_create_stream_with_a_key(tshark):
+    """Packet 38: the key itself, 32 bytes from 0 on; packet 39: the reply has its fingerprint in the derived options."""
+    asked_for = one_frame(tshark, "real012/01_admin.pcapng", 38)
+    assert asked_for["iggy.stream.name"] == ["sealed"]
+    assert asked_for["iggy.option.key"] == ["encryption_key"]
+    assert asked_for["iggy.option.value.kind"] == ["1"]
+    assert asked_for["iggy.option.value_bytes"] == [bytes(range(32)).hex(":")]
+    assert asked_for["iggy.expert.secret"]
+    answer = one_frame(tshark, "real012/01_admin.pcapng", 39)
+    assert answer["iggy.stream.id"][:1] == ["1"]
+    assert times(answer["iggy.created_at"]) == [0x000661749FF3C152]
+    assert answer["iggy.option.explicit.length"] == ["0"] and answer["iggy.option.derived.length"] == ["89"]
+    assert answer["iggy.option.key"] == ["encryption_key_fingerprint", "encryption_key_source"]
+    assert answer["iggy.option.value"] == ["0123456789abcdef", "stream"]
+
+
+def test_012_topic_details(tshark):
+    """Packet 53: topic header of 32 bytes, blocks of 274 and 123 bytes, three partitions with node lists."""
+    values = one_frame(tshark, "real012/01_admin.pcapng", 53)
+    assert values["iggy.topic.name"][:1] == ["created"]
+    assert values["iggy.option.explicit.length"] == ["274"] and values["iggy.option.derived.length"] == ["123"]
+    options = dict(zip(values["iggy.option.key"], values["iggy.option.value"]))
+    assert options == {
+        "compression_algorithm": "gzip", "consumer_offset_durability": "replicated", "durability": "persisted",
+        "max_topic_size": "3221225472", "message_expiry": "7200000000", "messages_required_to_save": "500",
+        "preallocate_segments": "false", "segment_size": "67108864", "partition_resize_policy": "mutable",
+        "replication_factor": "1", "size_of_messages_required_to_save": "1048576"}
+    assert "iggy.topic.message_expiry" not in values
+    assert values["iggy.partition.id"] == ["0", "1", "2"]
+    assert values["iggy.segments_count"] == ["1"] * 3
+    assert values["iggy.context.partition_incarnation"][-3:] == ["5"] * 3
+    assert values["iggy.context.minimum_metadata_op"][-3:] == ["7"] * 3
+    assert values["iggy.partition.members_count"] == ["1"] * 3
+    assert values["iggy.partition.member"] == ["0"] * 3
+    assert values["iggy.partition.in_sync_members_count"] == ["0"] * 3
+    assert "iggy.partition.in_sync_member" not in values
+    assert times(values["iggy.created_at"])[1:] == [0x000661749FF3CA6C, 0x000661749FF3CA6D, 0x000661749FF3CA6E]
+
+
 # ---- bodies made here ----
 
 class Session:

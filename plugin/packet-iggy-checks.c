@@ -176,13 +176,17 @@ typedef struct {
 #define CALL(number, function, where, bytes, item, words) \
     { .command = (number), .test = (function), .offset = (where), .size = (bytes), .ei = &(item), .text = (words) }
 #define SET(number, where, bytes, words, ...) \
-    { .command = (number), .kind = TEST_SET, .offset = (where), .size = (bytes), .ei = &ei_iggy_field_zero, .text = (words), __VA_ARGS__ }
+    { .command = (number), .kind = TEST_SET, .offset = (where), .size = (bytes), .ei = &ei_iggy_field_zero, \
+      .text = (words), __VA_ARGS__ }
 #define ZERO(number, where, bytes, words, ...) \
-    { .command = (number), .kind = TEST_ZERO, .offset = (where), .size = (bytes), .ei = &ei_iggy_field_not_zero, .text = (words), __VA_ARGS__ }
+    { .command = (number), .kind = TEST_ZERO, .offset = (where), .size = (bytes), \
+      .ei = &ei_iggy_field_not_zero, .text = (words), __VA_ARGS__ }
 #define MOST(number, where, bytes, limit, words, ...) \
-    { .command = (number), .kind = TEST_MOST, .offset = (where), .size = (bytes), .most = (limit), .ei = &ei_iggy_out_of_range, .text = (words), __VA_ARGS__ }
+    { .command = (number), .kind = TEST_MOST, .offset = (where), .size = (bytes), .most = (limit), \
+      .ei = &ei_iggy_out_of_range, .text = (words), __VA_ARGS__ }
 #define HEADER_ONLY(number) \
-    { .command = (number), .kind = TEST_HEADER_ONLY, .offset = 48, .size = 4, .ei = &ei_iggy_size_rule, .text = "the frame has a body" }
+    { .command = (number), .kind = TEST_HEADER_ONLY, .offset = 48, .size = 4, .ei = &ei_iggy_size_rule, \
+      .text = "the frame has a body" }
 #define NO_RELEASE(number) ZERO(number, 56, 4, "release")
 #define UNLESS_OK .fact = IGGY_FACT_OUTCOME, .values = ~1u
 #define KINDS(bits) .fact = IGGY_FACT_KIND, .values = (bits)

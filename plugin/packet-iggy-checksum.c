@@ -221,7 +221,8 @@ static void show_checksum(iggy_pdu_t *pdu, proto_tree *tree, int offset)
 }
 
 /*
- * The hash of a body. That of an empty body is 0 by the reference; prepares of servers carry the XXH3 of nothing (register, logout).
+ * The hash of a body. That of an empty body is 0 by the reference; prepares of servers carry the XXH3 of nothing
+ * (register, logout).
  * 0 never comes here.
  */
 static bool body_hash(const iggy_pdu_t *pdu, uint64_t *hash)
@@ -319,7 +320,8 @@ void iggy_register_checksum(int proto)
 {
     static hf_register_info hf[] = {
         { &hf_iggy_checksum, { "Checksum", "iggy.checksum", FT_BYTES, BASE_NONE, NULL, 0,
-                               "Frame seal, or identity of a prepare: XXH3-64, zero-extended; zero on the client plane", HFILL } },
+                               "Frame seal, or identity of a prepare: XXH3-64, zero-extended; zero on the client plane",
+                                HFILL } },
         { &hf_iggy_checksum_status, { "Checksum status", "iggy.checksum.status", FT_UINT8, BASE_NONE,
                                       VALS(proto_checksum_vals), 0, NULL, HFILL } },
         { &hf_iggy_checksum_body, { "Body checksum", "iggy.checksum_body", FT_BYTES, BASE_NONE, NULL, 0,

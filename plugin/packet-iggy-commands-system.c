@@ -258,7 +258,8 @@ static const iggy_row_t option_descriptor_rows[] = {
     IGGY_U8(hf_iggy_option_value_kind, .put = IGGY_REG_VALUE_KIND, .label = ", |"),
     IGGY_CALL(show_option_flags, .size = 1, .since = IGGY_0_12_0),
     IGGY_U32(hf_iggy_option_value_length, .put = IGGY_REG_VALUE_LENGTH),
-    IGGY_CALL(iggy_option_default, .hf = &hf_iggy_option_value_kind, .when = IGGY_REG_VALUE_LENGTH, .flags = IGGY_NOT), /* length 0: no default */
+    /* length 0: no default */
+    IGGY_CALL(iggy_option_default, .hf = &hf_iggy_option_value_kind, .when = IGGY_REG_VALUE_LENGTH, .flags = IGGY_NOT),
     IGGY_STR32(hf_iggy_option_description, hf_iggy_option_description_length),
     IGGY_ROWS_END
 };
@@ -440,7 +441,8 @@ const iggy_command_t iggy_commands_system[] = {
     { 39, 3, 0, 0, 0, "logout_user", iggy_rows_none, iggy_rows_none, NULL },
     { 40, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register", login_register_rows, login_reply_rows, NULL },
     { 44, 2, 0, 0, IGGY_ENTERS, "login_with_personal_access_token", login_token_rows, login_user_reply_rows, NULL },
-    { 45, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register_with_pat", login_register_pat_rows, login_reply_rows, NULL },
+    { 45, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register_with_pat",
+      login_register_pat_rows, login_reply_rows, NULL },
     { .name = NULL }
 };
 

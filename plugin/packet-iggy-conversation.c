@@ -406,7 +406,8 @@ static void show_response(iggy_pdu_t *pdu, proto_tree *tree)
         proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_response_time, pdu->tvb, 0, 0, &span));
     }
     if (notes & IGGY_NOTE_NO_REQUEST)
-        expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_no_request, "The request of this reply is not in the capture before it%s",
+        expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_no_request,
+                               "The request of this reply is not in the capture before it%s",
                                notes & IGGY_NOTE_GIVEN_UP ? ", or was no longer waited for" : "");
     if (notes & IGGY_NOTE_AGAIN)
         expert_add_info(pdu->pinfo, pdu->item, &ei_iggy_reply_again);
@@ -487,7 +488,8 @@ static void register_expert(int proto)
                               "An eviction ended the session before the reply", EXPFILL } },
         { &ei_iggy_retry, { "iggy.expert.retry", PI_SEQUENCE, PI_NOTE, "The client sends this request again", EXPFILL } },
         { &ei_iggy_stale_write, { "iggy.expert.stale_write", PI_SEQUENCE, PI_WARN,
-                                  "The number is 128 or more below the highest of this client: answered with success, not executed",
+                                  "The number is 128 or more below the highest of this client: answered with success, "
+                                  "not executed",
                                   EXPFILL } },
         { &ei_iggy_fenced, { "iggy.expert.fenced", PI_SEQUENCE, PI_WARN,
                              "The session is older than the newest of this client: the server refuses or evicts it", EXPFILL } },

@@ -468,7 +468,9 @@ static int walk_elements(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *t
     int unshown = -1;
     uint64_t n = 0;
     while (!walk->failed) {
-        if (row->kind == IGGY_ROW_LIST ? n >= count : row->kind == IGGY_ROW_WHILE ? walk->reg[row->when] == 0 : offset >= walk->end)
+        if (row->kind == IGGY_ROW_LIST    ? n >= count
+            : row->kind == IGGY_ROW_WHILE ? walk->reg[row->when] == 0
+                                          : offset >= walk->end)
             break;
         count_element(walk, offset, &unshown);
         int next = walk_scoped(walk, row, tree, offset, scratch);

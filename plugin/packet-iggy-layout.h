@@ -61,7 +61,8 @@ typedef enum {
 typedef enum {
     IGGY_ROW_END = 0,
     IGGY_ROW_ITEM,     /* `size` bytes under `hf`; numbers (1..8 bytes) go to `put` and `fact` */
-    IGGY_ROW_RESERVED, /* `size` bytes that should be zero: nothing where they are; else an item with a note (IGGY_ENFORCED: warning) */
+    IGGY_ROW_RESERVED, /* `size` bytes that should be zero: nothing where they are; else an item with a note
+                          (IGGY_ENFORCED: warning) */
     IGGY_ROW_TEXT,     /* length prefix of `size` bytes (hf_2), then so many bytes of text (hf) */
     IGGY_ROW_BYTES,    /* as TEXT, opaque bytes */
     IGGY_ROW_SPAN,     /* register[count] bytes under hf; none: no item */
@@ -83,7 +84,7 @@ typedef enum {
 #define IGGY_SECRET    0x0008u /* hidden by preference, note of the security group */
 #define IGGY_SCOPED    0x0010u /* elements keep their facts to themselves (listings) */
 #define IGGY_NOT_EMPTY 0x0020u /* text of length 0 breaks the protocol: warning */
-#define IGGY_KNOWN     0x0040u /* ITEM: a number that the field's value string does not have breaks the protocol: no fit, warning */
+#define IGGY_KNOWN     0x0040u /* ITEM: a number that the value string does not have breaks the protocol: no fit, warning */
 #define IGGY_NAMED     0x0080u /* ITEM with a fact X_ID that no name follows: the name learnt is added, generated */
 #define IGGY_SOFT      0x0100u /* BLOCK, EXTENT: content that does not fit is legal: shown as bytes of hf_2 without a warning
                                   and fits (user headers may be ciphertext) */
@@ -103,7 +104,7 @@ typedef struct {
  */
 typedef int (*iggy_call_t)(struct iggy_walk *walk, const struct iggy_row *row, proto_tree *tree, int offset);
 
-/** The end step of an element or subtree: append to its line, learn names. `start`..`end` are its bytes. Not called in mode FIT. */
+/** The end step of an element or subtree: append to its line, learn names. `start`..`end` are its bytes. Not in mode FIT. */
 typedef void (*iggy_done_t)(struct iggy_walk *walk, proto_item *item, int start, int end);
 
 typedef struct iggy_row {
@@ -183,14 +184,17 @@ void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int off
 #define IGGY_U32(field, ...) { .kind = IGGY_ROW_ITEM, .size = 4, .hf = &(field), __VA_ARGS__ }
 #define IGGY_U64(field, ...) { .kind = IGGY_ROW_ITEM, .size = 8, .hf = &(field), __VA_ARGS__ }
 #define IGGY_FIXED(field, n, ...) { .kind = IGGY_ROW_ITEM, .size = (n), .hf = &(field), __VA_ARGS__ } /* FT_BYTES, FT_GUID */
-#define IGGY_TIME(field, ...) { .kind = IGGY_ROW_ITEM, .size = 8, .hf = &(field), __VA_ARGS__ } /* FT_ABSOLUTE_TIME, microseconds since the epoch */
+/* FT_ABSOLUTE_TIME, microseconds since the epoch */
+#define IGGY_TIME(field, ...) { .kind = IGGY_ROW_ITEM, .size = 8, .hf = &(field), __VA_ARGS__ }
 #define IGGY_RESERVED(n, ...) { .kind = IGGY_ROW_RESERVED, .size = (n), __VA_ARGS__ }
-#define IGGY_NAME(field, length, ...) { .kind = IGGY_ROW_TEXT, .size = 1, .hf = &(field), .hf_2 = &(length), __VA_ARGS__ } /* add .flags = IGGY_NOT_EMPTY for `name`; without for str8 */
+/* add .flags = IGGY_NOT_EMPTY for `name`; without for str8 */
+#define IGGY_NAME(field, length, ...) { .kind = IGGY_ROW_TEXT, .size = 1, .hf = &(field), .hf_2 = &(length), __VA_ARGS__ }
 #define IGGY_STR32(field, length, ...) { .kind = IGGY_ROW_TEXT, .size = 4, .hf = &(field), .hf_2 = &(length), __VA_ARGS__ }
 #define IGGY_BYTES32(field, length, ...) { .kind = IGGY_ROW_BYTES, .size = 4, .hf = &(field), .hf_2 = &(length), __VA_ARGS__ }
 #define IGGY_SPAN(field, reg, ...) { .kind = IGGY_ROW_SPAN, .hf = &(field), .count = (reg), __VA_ARGS__ }
 #define IGGY_REST(field, ...) { .kind = IGGY_ROW_REST, .hf = &(field), __VA_ARGS__ }
-#define IGGY_IDENT(id, name, fact_id, ...) { .kind = IGGY_ROW_IDENT, .hf = &(id), .hf_2 = &(name), .fact = (fact_id), __VA_ARGS__ }
+#define IGGY_IDENT(id, name, fact_id, ...) \
+    { .kind = IGGY_ROW_IDENT, .hf = &(id), .hf_2 = &(name), .fact = (fact_id), __VA_ARGS__ }
 #define IGGY_ROWS(array, ...) { .kind = IGGY_ROW_ROWS, .rows = (array), __VA_ARGS__ }
 #define IGGY_LIST(reg, array, field, subtree, least, ...) \
     { .kind = IGGY_ROW_LIST, .count = (reg), .rows = (array), .hf = &(field), .ett = &(subtree), .min = (least), __VA_ARGS__ }

@@ -341,7 +341,8 @@ static uint32_t digest_of(const iggy_pdu_t *pdu)
 }
 
 /* An open request that this one repeats. One in doubt was answered unseen, and another of the same key follows it. */
-static iggy_exchange_t *repeats_open(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key, bool by_number, uint32_t digest)
+static iggy_exchange_t *repeats_open(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key, bool by_number,
+                                     uint32_t digest)
 {
     iggy_exchange_t *first = NULL;
     for (iggy_open_t *open = first_of(pairs, key); open && !first; open = next_of(open, key)) {

@@ -14,7 +14,8 @@
 /** Whether expert items are listened to, or all of them are filtered for. */
 bool iggy_experts_wanted(void);
 
-/** Whether the tree is visible, one of `count` fields is referenced, or expert items are wanted: the tap of expert items works without a tree. */
+/** Whether the tree is visible, one of `count` fields is referenced, or expert items are wanted: their tap works
+ * without a tree. */
 bool iggy_wanted(proto_tree *tree, const int *const *fields, unsigned count);
 
 /** The same for all fields and expert items whose numbers are from `first` to `last`. */

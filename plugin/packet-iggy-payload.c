@@ -499,8 +499,23 @@ void iggy_register_payload(int proto)
     register_preferences();
 }
 
+/* What Decode As offers for a topic; a plugin that has more adds itself. */
+static void offer_dissectors(void)
+{
+    static const char *const names[] = {
+        "json", "xml", "protobuf", "msgpack", "cbor", "data-text-lines", "syslog", "hl7", "fix", "thrift",
+    };
+
+    for (unsigned i = 0; i < array_length(names); i++) {
+        dissector_handle_t handle = find_dissector(names[i]);
+        if (handle)
+            dissector_add_for_decode_as("iggy.topic", handle);
+    }
+}
+
 void iggy_handoff_payload(void)
 {
+    offer_dissectors();
     media_type_table = find_dissector_table("media_type");
     json_handle = find_dissector("json");
     protobuf_handle = find_dissector("protobuf");

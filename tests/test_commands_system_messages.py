@@ -335,7 +335,7 @@ class Session:
     FRAMED = {16, 121, 122}
 
     def __init__(self, version, login=None):
-        self.capture, self.number = Capture(), 0
+        self.capture, self.number, self.shown = Capture(), 0, {}
         self.connection = self.capture.connection()
         self.connection.client(request(login or login_body(version), operation=1))
         self.connection.server(reply(login_reply(version=version), operation=1, op=1))
@@ -355,8 +355,11 @@ class Session:
         return self.answer(code, answered)
 
     def frame(self, tshark, folder, packet, **more):
-        frames = tshark.frames(self.capture.write(folder / "made.pcap"), **more)
-        return next(frame for frame in frames if frame.packet == packet).values
+        """The values of the frame in a packet; the capture is dissected once as long as nothing is added to it."""
+        key = (self.capture.number, *sorted(more.items()))
+        if key not in self.shown:
+            self.shown[key] = tshark.frames(self.capture.write(folder / "made.pcap"), **more)
+        return next(frame for frame in self.shown[key] if frame.packet == packet).values
 
 
 CONSUMER = u8(1) + ident(7)

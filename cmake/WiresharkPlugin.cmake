@@ -34,8 +34,11 @@ function(iggy_add_warnings target)
             target_compile_options(${target} PRIVATE ${flag})
         endif()
     endforeach()
-    # Guesswork of the optimiser: shown, not fatal, as in Wireshark.
-    target_compile_options(${target} PRIVATE -Werror -Wno-error=maybe-uninitialized -Wno-error=null-dereference)
+    target_compile_options(${target} PRIVATE -Werror)
+    # Guesswork of GCC's optimiser: shown, not fatal, as in Wireshark.
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        target_compile_options(${target} PRIVATE -Wno-error=maybe-uninitialized -Wno-error=null-dereference)
+    endif()
 endfunction()
 
 function(iggy_add_sanitizers target)

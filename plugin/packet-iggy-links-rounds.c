@@ -42,9 +42,9 @@ static open_round_t *oldest, *newest;
 static unsigned open_count;
 
 static unsigned round_hash(const void *key) { return wmem_strong_hash((const uint8_t *)key, sizeof(round_key_t)); }
-static iggy_bool round_equal(const void *a, const void *b) { return memcmp(a, b, sizeof(round_key_t)) == 0; }
+static gboolean round_equal(const void *a, const void *b) { return memcmp(a, b, sizeof(round_key_t)) == 0; }
 static unsigned nonce_hash(const void *key) { return wmem_strong_hash((const uint8_t *)key, 16); }
-static iggy_bool nonce_equal(const void *a, const void *b) { return memcmp(a, b, 16) == 0; }
+static gboolean nonce_equal(const void *a, const void *b) { return memcmp(a, b, 16) == 0; }
 
 void iggy_links_rounds_init(void)
 {

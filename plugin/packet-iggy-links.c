@@ -64,9 +64,9 @@ static uint32_t changes;
 /* ---- state ---- */
 
 static unsigned group_hash(const void *key) { return wmem_strong_hash((const uint8_t *)key, 2 * sizeof(uint64_t)); }
-static iggy_bool group_equal(const void *a, const void *b) { return memcmp(a, b, 2 * sizeof(uint64_t)) == 0; }
+static gboolean group_equal(const void *a, const void *b) { return memcmp(a, b, 2 * sizeof(uint64_t)) == 0; }
 static unsigned lane_hash(const void *key) { return wmem_strong_hash((const uint8_t *)key, 2 * sizeof(void *)); }
-static iggy_bool lane_equal(const void *a, const void *b) { return memcmp(a, b, 2 * sizeof(void *)) == 0; }
+static gboolean lane_equal(const void *a, const void *b) { return memcmp(a, b, 2 * sizeof(void *)) == 0; }
 
 static void init_links(void)
 {

@@ -60,6 +60,15 @@ typedef gboolean iggy_bool;
 #define STRING_CASE_SENSITIVE 0
 #endif
 
+/* Filters of Wireshark's menu: their callbacks have a second argument since 4.4. */
+#if IGGY_WS_AT_LEAST(4, 3)
+#define IGGY_FILTER_DATA , void *data _U_
+#define iggy_register_conversation_filter(name, valid, build) register_conversation_filter("iggy", (name), (valid), (build), NULL)
+#else
+#define IGGY_FILTER_DATA
+#define iggy_register_conversation_filter(name, valid, build) register_conversation_filter("iggy", (name), (valid), (build))
+#endif
+
 /* Ask a table of dissectors by text. */
 #if IGGY_WS_AT_LEAST(4, 5)
 #define iggy_try_string(table, text, tvb, pinfo, tree) \

@@ -18,6 +18,7 @@
 #include "packet-iggy-connection.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-sessions.h"
 #include "packet-iggy-values.h"
 
 #define BLOCK_FIRST 8u   /* records in the first block; connections are often short */
@@ -432,6 +433,7 @@ void iggy_conversation_show(iggy_pdu_t *pdu, proto_tree *tree)
 void iggy_conversation_after_body(iggy_pdu_t *pdu)
 {
     iggy_names_after_body(pdu);
+    iggy_sessions_after_body(pdu);
 }
 
 /* ---- registration ---- */
@@ -503,6 +505,7 @@ void iggy_register_conversation(int proto)
 {
     register_fields(proto);
     register_expert(proto);
+    iggy_register_sessions(proto);
     iggy_register_version();
     iggy_register_pairs();
 }

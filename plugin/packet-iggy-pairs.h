@@ -36,6 +36,8 @@ typedef struct iggy_frame {
     uint8_t          notes;    /* IGGY_NOTE_... */
 } iggy_frame_t;
 
+struct iggy_session_history;
+
 /* A client id, over all its connections. */
 typedef struct iggy_client {
     uint8_t               id[16];
@@ -44,6 +46,7 @@ typedef struct iggy_client {
     uint64_t              writes[2]; /* highest request number: metadata operations, partition operations */
     iggy_exchange_t     **history;  /* by request number: what it asked lately, for retries */
     unsigned              history_size, history_used;
+    struct iggy_session_history *sessions; /* of the room of sessions */
 } iggy_client_t;
 
 struct iggy_open;

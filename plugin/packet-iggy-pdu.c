@@ -23,6 +23,7 @@
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
 #include "packet-iggy-replica.h"
+#include "packet-iggy-sessions.h"
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"
 
@@ -219,6 +220,7 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     iggy_conversation_after_body(pdu);
     if (looked_at)
         iggy_learnt_show(pdu, pdu->tree);
+    iggy_sessions_show(pdu, looked_at ? pdu->tree : NULL);
     fill_columns(pdu);
     tap_queue_packet(iggy_tap, pinfo, pdu);
 }

@@ -496,7 +496,7 @@ void iggy_register_links(int proto)
           { "View starts in", "iggy.view_change.start_in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_NONE), 0,
             "The packet of the start_view", HFILL } },
         { &hf_iggy_view_change_time,
-          { "Time of the view change", "iggy.view_change.when", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
+          { "Time of the view change", "iggy.view_change.time", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,
             "Time since its first frame", HFILL } },
         { &hf_iggy_silence,
           { "Silence", "iggy.silence", FT_RELATIVE_TIME, BASE_NONE, NULL, 0,

@@ -290,7 +290,7 @@ static bool login_version(const iggy_pdu_t *pdu, uint32_t *packed)
     *packed = tvb_get_letohl(pdu->tvb, LOGIN_VERSION);
     unsigned length = tvb_get_uint8(pdu->tvb, LOGIN_VERSION + 4);
     return *packed && *packed < 1u << 30 && length && LOGIN_VERSION + 5 + length <= pdu->size &&
-           g_ascii_isprint((char)tvb_get_uint8(pdu->tvb, LOGIN_VERSION + 5));
+           tvb_get_uint8(pdu->tvb, LOGIN_VERSION + 5) >= ' '; /* names are UTF-8 */
 }
 
 /* What the server answers: operation 1 behind an empty result section, code 15 without one. */

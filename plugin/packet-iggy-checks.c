@@ -173,20 +173,16 @@ typedef struct {
     const char *text;      /* before the summary of the expert item */
 } iggy_check_t;
 
-#define CALL(number, function, where, bytes, item, words) \
-    { .command = (number), .test = (function), .offset = (where), .size = (bytes), .ei = &(item), .text = (words) }
+#define FIELD(number, where, bytes, item, words) \
+    .command = (number), .offset = (where), .size = (bytes), .ei = &(item), .text = (words)
+#define CALL(number, function, where, bytes, item, words) { FIELD(number, where, bytes, item, words), .test = (function) }
 #define SET(number, where, bytes, words, ...) \
-    { .command = (number), .kind = TEST_SET, .offset = (where), .size = (bytes), .ei = &ei_iggy_field_zero, \
-      .text = (words), __VA_ARGS__ }
+    { FIELD(number, where, bytes, ei_iggy_field_zero, words), .kind = TEST_SET, __VA_ARGS__ }
 #define ZERO(number, where, bytes, words, ...) \
-    { .command = (number), .kind = TEST_ZERO, .offset = (where), .size = (bytes), \
-      .ei = &ei_iggy_field_not_zero, .text = (words), __VA_ARGS__ }
+    { FIELD(number, where, bytes, ei_iggy_field_not_zero, words), .kind = TEST_ZERO, __VA_ARGS__ }
 #define MOST(number, where, bytes, limit, words, ...) \
-    { .command = (number), .kind = TEST_MOST, .offset = (where), .size = (bytes), .most = (limit), \
-      .ei = &ei_iggy_out_of_range, .text = (words), __VA_ARGS__ }
-#define HEADER_ONLY(number) \
-    { .command = (number), .kind = TEST_HEADER_ONLY, .offset = 48, .size = 4, .ei = &ei_iggy_size_rule, \
-      .text = "the frame has a body" }
+    { FIELD(number, where, bytes, ei_iggy_out_of_range, words), .kind = TEST_MOST, .most = (limit), __VA_ARGS__ }
+#define HEADER_ONLY(number) { FIELD(number, 48, 4, ei_iggy_size_rule, "the frame has a body"), .kind = TEST_HEADER_ONLY }
 #define NO_RELEASE(number) ZERO(number, 56, 4, "release")
 #define UNLESS_OK .fact = IGGY_FACT_OUTCOME, .values = ~1u
 #define KINDS(bits) .fact = IGGY_FACT_KIND, .values = (bits)

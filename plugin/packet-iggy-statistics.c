@@ -19,6 +19,7 @@
 #include "packet-iggy-export.h"
 #include "packet-iggy-links.h"
 #include "packet-iggy-pdu.h"
+#include "packet-iggy-sessions.h"
 #include "packet-iggy-values.h"
 
 /* ---- what the trees have in common ---- */
@@ -217,6 +218,57 @@ static tap_packet_status bytes_packet(stats_tree *st, packet_info *pinfo _U_, ep
     return TAP_PACKET_REDRAW;
 }
 
+/* ---- sessions ---- */
+
+static int node_users, node_logins;
+
+static void sessions_init(stats_tree *st)
+{
+    node_users = stats_tree_create_node(st, "Requests by user", 0, STAT_DT_INT, true);
+    node_logins = stats_tree_create_node(st, "Logins by client", 0, STAT_DT_INT, true);
+}
+
+static const char *user_name(const iggy_pdu_t *pdu, const iggy_session_t *session)
+{
+    if (session->user)
+        return session->user;
+    return session->has_user_id ? wmem_strdup_printf(pdu->pinfo->pool, "user %u", session->user_id) : "unknown user";
+}
+
+/* "rust-sdk 0.11.0, protocol 0.12.2" */
+static const char *client_name(const iggy_pdu_t *pdu, const iggy_session_t *session)
+{
+    return wmem_strdup_printf(pdu->pinfo->pool, "%s %s, protocol %u.%u.%u", session->sdk ? session->sdk : "unknown client",
+                              session->sdk_version ? session->sdk_version : "", session->version >> 20,
+                              session->version >> 10 & 0x3ff, session->version & 0x3ff);
+}
+
+/* A login counts when the server has let it in. */
+static bool is_login(const iggy_pdu_t *pdu)
+{
+    return pdu->command == IGGY_REPLY && pdu->operation == IGGY_OP_REGISTER && pdu->size > IGGY_HEADER_SIZE && !reply_error(pdu);
+}
+
+static tap_packet_status sessions_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
+                                         tap_flags_t flags _U_)
+{
+    const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
+    const iggy_session_t *session = iggy_sessions_of(pdu);
+    if (!session || (pdu->command != IGGY_REQUEST && !is_login(pdu)))
+        return TAP_PACKET_DONT_REDRAW;
+    const char *user = user_name(pdu, session);
+    if (pdu->command == IGGY_REQUEST) {
+        const char *path[] = { user, command_name(pdu) };
+        tick_stat_node(st, "Requests by user", 0, true);
+        add_path(st, node_users, path, G_N_ELEMENTS(path), 1);
+    } else {
+        const char *path[] = { client_name(pdu, session), user };
+        tick_stat_node(st, "Logins by client", 0, true);
+        add_path(st, node_logins, path, G_N_ELEMENTS(path), 1);
+    }
+    return TAP_PACKET_REDRAW;
+}
+
 /* ---- replica frames ---- */
 
 #define PREPARE_OK_TIME "Microseconds from prepare to prepare_ok"
@@ -322,6 +374,7 @@ static const iggy_tree_t trees[] = {
     { "iggy", "iggy_evictions", "Iggy" IGGY_MENU_SEPARATOR "Evictions", evictions_packet, evictions_init },
     { "iggy_eo", "iggy_messages", "Iggy" IGGY_MENU_SEPARATOR "Messages by Topic", messages_packet, messages_init },
     { "iggy_eo", "iggy_bytes", "Iggy" IGGY_MENU_SEPARATOR "Payload Bytes by Topic", bytes_packet, bytes_init },
+    { "iggy", "iggy_sessions", "Iggy" IGGY_MENU_SEPARATOR "Sessions", sessions_packet, sessions_init },
     { "iggy", "iggy_replication", "Iggy" IGGY_MENU_SEPARATOR "Replication", replication_packet, replication_init },
 };
 

@@ -7,6 +7,7 @@
 
 import collections
 import re
+import struct
 from decimal import Decimal
 
 import list_frames
@@ -172,6 +173,45 @@ def test_messages_of_replication(tshark, captures):
         assert found["Messages", direction] == count
 
 
+# --- sessions ----------------------------------------------------------------------------------------------------------
+def user_of_login(body):
+    """User in the body of login_register: version, SDK, its version, since 0.12.0 a bind secret, user (commands.md 4)."""
+    at = 4
+    for _ in range(2):
+        at += 1 + body[at]
+    if struct.unpack_from("<I", body)[0] >= synth.VERSIONS["0.12.0"]:
+        at += 32
+    return body[at + 1:at + 1 + body[at]].decode()
+
+
+@pytest.mark.parametrize("capture", ["made/incident.pcap", "real012/06_reconnect.pcapng", "real/05_python.pcapng"])
+def test_sessions(tshark, captures, capture, two_pass):
+    """Who asked for what: by the client id, which a session keeps over its connections."""
+    users, expected = {}, collections.Counter()
+    pairs = iter(pair for pair in pair_frames.pairs_of(captures / capture) if pair.request)
+    for row in pair_frames.frames_of(captures / capture):
+        if row["command"] != 5:
+            continue
+        pair, client = next(pairs), row["data"][128:144]
+        if pair.code == 40:
+            users[client] = user_of_login(row["data"][256:])
+        if client in users:
+            for path in (("Requests by user",), ("Requests by user", users[client]),
+                         ("Requests by user", users[client], CODES[pair.code])):
+                expected[path] += 1
+    found = tree(tshark, capture, "iggy_sessions", two_pass)
+    assert {path: n for path, n in found.items() if path[0] == "Requests by user"} == dict(expected)
+
+
+def test_logins(tshark):
+    """The mailer of the made capture logs in eight times, the six others once."""
+    found = tree(tshark, "made/incident.pcap", "iggy_sessions")
+    client = "rust-sdk 0.11.1-edge.9, protocol 0.12.2"
+    logins = {path[2]: n for path, n in found.items() if path[:2] == ("Logins by client", client) and len(path) == 3}
+    assert logins == {"mailer": 8, "shop-api": 1, "billing": 1, "importer": 1, "worker-1": 1, "worker-2": 1, "worker-3": 1}
+    assert found["Logins by client",] == found["Logins by client", client] == 14
+
+
 # --- replica frames ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("capture", REPLICAS)
 def test_replica_frames(tshark, captures, capture, two_pass):
@@ -281,4 +321,4 @@ def test_all_are_offered(tshark):
     result = tshark._plain(["-z", "help"])
     offered = set(re.findall(r"^\s*(iggy\S*)$", result.stdout + result.stderr, re.MULTILINE))
     assert {"iggy,srt", "iggy_commands,tree", "iggy_errors,tree", "iggy_evictions,tree", "iggy_messages,tree", "iggy_bytes,tree",
-            "iggy_replication,tree"} <= offered
+            "iggy_replication,tree", "iggy_sessions,tree"} <= offered

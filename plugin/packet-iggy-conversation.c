@@ -39,6 +39,7 @@ static int hf_iggy_evicted_in = IGGY_UNREGISTERED;
 
 static expert_field ei_iggy_version_newer = EI_INIT;
 static expert_field ei_iggy_version_older = EI_INIT;
+static expert_field ei_iggy_version_assumed = EI_INIT;
 static expert_field ei_iggy_no_request = EI_INIT;
 static expert_field ei_iggy_reply_again = EI_INIT;
 static expert_field ei_iggy_other_connection = EI_INIT;
@@ -301,6 +302,15 @@ static proto_item *show_link(iggy_pdu_t *pdu, proto_tree *tree, int hf, uint32_t
     return item;
 }
 
+/* Bodies that differ between versions, and nothing tells which it is. */
+static bool is_assumed(const iggy_pdu_t *pdu, const iggy_version_state_t *state)
+{
+    const iggy_command_t *command = pdu->command == IGGY_REPLY ? iggy_command(pdu->code) : NULL;
+    bool differs = pdu->command == IGGY_PREPARE || pdu->command == IGGY_REPAIR_PREPARE ||
+                   (command && (command->flags & IGGY_TELLS));
+    return state->known == IGGY_KNOWN_PREFERENCE && pdu->size > IGGY_HEADER_SIZE && differs;
+}
+
 static void show_version(iggy_pdu_t *pdu, proto_tree *tree)
 {
     const iggy_versions_t *versions = &pdu->place->conversation->versions;
@@ -315,6 +325,8 @@ static void show_version(iggy_pdu_t *pdu, proto_tree *tree)
         expert_add_info(pdu->pinfo, item, &ei_iggy_version_newer);
     else if (packed < iggy_version_packed(IGGY_0_11_0))
         expert_add_info(pdu->pinfo, item, &ei_iggy_version_older);
+    else if (is_assumed(pdu, state))
+        expert_add_info(pdu->pinfo, item, &ei_iggy_version_assumed);
     item = proto_tree_add_uint(tree, hf_iggy_version_known, pdu->tvb, 0, 0, state->known);
     proto_item_set_generated(item);
 }
@@ -474,6 +486,8 @@ static void register_expert(int proto)
                                     "The version is newer than any that is known here: read with the newest", EXPFILL } },
         { &ei_iggy_version_older, { "iggy.expert.version_older", PI_ASSUMPTION, PI_NOTE,
                                     "The version is older than any that is known here: read as 0.11.0", EXPFILL } },
+        { &ei_iggy_version_assumed, { "iggy.expert.version_assumed", PI_ASSUMPTION, PI_NOTE,
+                                      "Nothing tells the version: read with the one that the preferences name", EXPFILL } },
         { &ei_iggy_no_request, { "iggy.expert.no_request", PI_SEQUENCE, PI_NOTE,
                                  "The request of this reply is not in the capture before it", EXPFILL } },
         { &ei_iggy_reply_again, { "iggy.expert.reply_again", PI_SEQUENCE, PI_NOTE,

@@ -21,6 +21,7 @@
 #define DIGEST_BYTES   1024 /* of a body: message ids and times stand in front */
 #define RETRY_WINDOW   128u /* numbers: a write so far below the highest is not executed */
 #define ORPHANS_LIMIT  16u
+#define REPEATS_LIMIT  256u /* open requests of one key that are compared with a new one */
 #define CHUNK          64u
 
 /* A request that waits for its reply. */
@@ -33,6 +34,7 @@ typedef struct iggy_open {
     uint8_t           checksum[16];        /* request_checksum */
     uint32_t          digest;
     uint32_t          end;                 /* position behind it */
+    uint32_t          acknowledged;        /* position that the client had received up to when it asked */
     bool              doubt;
 } iggy_open_t;
 
@@ -345,7 +347,8 @@ static iggy_exchange_t *repeats_open(const iggy_pdu_t *pdu, const iggy_pairs_t *
                                      uint32_t digest)
 {
     iggy_exchange_t *first = NULL;
-    for (iggy_open_t *open = first_of(pairs, key); open && !first; open = next_of(open, key)) {
+    unsigned tried = 0;
+    for (iggy_open_t *open = first_of(pairs, key); open && !first && tried++ < REPEATS_LIMIT; open = next_of(open, key)) {
         bool same = open->client == pairs->client && open->exchange->code == pdu->code &&
                     (by_number || counts(key->operation) || open->digest == digest) && (by_number || !open->doubt);
         if (same)
@@ -396,15 +399,17 @@ static iggy_exchange_t *cancellation(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const
 }
 
 /* Why a request has no effect (framing.md 7): its number or its session is too old. */
-static uint8_t without_effect(const iggy_pdu_t *pdu, iggy_client_t *client)
+static uint8_t without_effect(const iggy_pdu_t *pdu, iggy_client_t *client, const iggy_versions_t *versions)
 {
     uint8_t notes = 0;
     uint64_t request = iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0), session = iggy_fact(pdu->facts, IGGY_FACT_SESSION, 0);
     if (pdu->operation >= 128) {
-        uint64_t *highest = &client->writes[is_partition_operation(pdu->operation)];
-        if (request < *highest && *highest - request >= RETRY_WINDOW)
+        /* One counter for all since 0.12.0; before, some SDKs count partition operations apart, or not at all. */
+        uint64_t *own = &client->writes[is_partition_operation(pdu->operation)];
+        uint64_t highest = iggy_versions_may_be(versions, IGGY_0_11_0) ? *own : MAX(client->writes[0], client->writes[1]);
+        if (request < highest && highest - request >= RETRY_WINDOW)
             notes |= IGGY_NOTE_STALE_WRITE;
-        *highest = MAX(*highest, request);
+        *own = MAX(*own, request);
     }
     if (session && session < client->session)
         notes |= IGGY_NOTE_FENCED;
@@ -458,8 +463,10 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
     read_key(pdu, &key);
     if (pdu->place->unseen)
         doubt(pairs);
+    if (pdu->place->acknowledges && pairs->newest && pairs->newest->acknowledged == key.acknowledged)
+        pairs->pipelined = true; /* nothing of the server came in between */
     if (client)
-        *notes |= without_effect(pdu, client);
+        *notes |= without_effect(pdu, client, versions);
     if (command && (command->flags & IGGY_NO_REPLY))
         return cancellation(pdu, pairs, &key);
     bool by_number = numbered(versions, key.request);
@@ -474,6 +481,7 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
         open->client = client;
         open->digest = digest;
         open->end = end_of(pdu);
+        open->acknowledged = key.acknowledged;
         memcpy(open->checksum, key.checksum, sizeof open->checksum);
     }
     if (first || by_number || counts(key.operation))

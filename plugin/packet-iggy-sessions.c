@@ -23,6 +23,7 @@
 #define OPERATION_JOIN    148u
 #define OPERATION_LEAVE   149u
 #define PARTITIONS_SHOWN  64u
+#define SESSION_KEY       0x53u /* of the packet's data: the session of its first frame */
 
 /* What holds for a client from a frame on; NULL: no session. */
 typedef struct {
@@ -345,15 +346,15 @@ void iggy_sessions_show(iggy_pdu_t *pdu, proto_tree *tree)
         return;
     if (tree)
         show_session(pdu, tree, session);
-    if (!p_get_proto_data(pdu->pinfo->pool, pdu->pinfo, proto_iggy, 0)) /* the first frame's, for the filters in the menu */
-        p_add_proto_data(pdu->pinfo->pool, pdu->pinfo, proto_iggy, 0, (void *)session);
+    if (!p_get_proto_data(pdu->pinfo->pool, pdu->pinfo, proto_iggy, SESSION_KEY)) /* the first frame's, for the filters in the menu */
+        p_add_proto_data(pdu->pinfo->pool, pdu->pinfo, proto_iggy, SESSION_KEY, (void *)session);
 }
 
 /* ---- filters in Wireshark's menu ---- */
 
 static const iggy_session_t *session_of_packet(packet_info *pinfo)
 {
-    return (const iggy_session_t *)p_get_proto_data(pinfo->pool, pinfo, proto_iggy, 0);
+    return (const iggy_session_t *)p_get_proto_data(pinfo->pool, pinfo, proto_iggy, SESSION_KEY);
 }
 
 static char *client_filter(packet_info *pinfo)

@@ -229,6 +229,19 @@ def test_a_lost_request_in_step(dissect, two_pass):
     assert expert(frames[orphan][0], "no_request")
 
 
+def test_requests_in_flight_before_a_hole(dissect, two_pass):
+    """Three reads of one number at once, one of the replies is lost: nobody can tell whose the other two are."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    asked = [session.ask(STREAM, 1, body=ident(1)) for _ in range(3)]
+    session.tcp.lose("server", 256 + len(stream_details("0.11.0")))
+    answered = [session.answer(1, body=stream_details("0.11.0")) for _ in range(2)]
+    frames = dissect(capture, two_pass)
+    assert not any(has(frames[packet][0], "iggy.response_to") for packet in answered)
+    if two_pass:
+        assert all(expert(frames[packet][0], "in_doubt") for packet in asked)
+
+
 def test_layouts_decide_between_equal_numbers(dissect, two_pass):
     """Reads of 0.11.0 with one number, one reply lost without a trace: the reply goes to the read whose layout it has."""
     capture = synth.Capture()
@@ -566,6 +579,15 @@ def test_writes_too_far_below_are_not_executed(dissect, below, noted, two_pass):
     assert not expert(frames[read][0], "stale_write")
 
 
+@pytest.mark.parametrize("version, noted", [("0.11.0", False), ("0.12.2", True)])
+def test_one_counter_for_all_writes_since_0_12(dissect, version, noted):
+    capture = synth.Capture()
+    session = Session(capture, version)
+    session.ask(operation=160, number=400, body=synth.send_body(1, 1, 0, synth.batch([synth.message(b"x")])))
+    old = session.ask(operation=128, number=5, body=name("a"))
+    assert expert(dissect(capture)[old][0], "stale_write") == noted
+
+
 def test_an_older_session_is_fenced(dissect, two_pass):
     capture = synth.Capture()
     session = Session(capture, session=100)
@@ -658,6 +680,19 @@ def test_version_from_a_layout(dissect, text, expected, two_pass):
     frames = dissect(capture, two_pass, options=["-o", "iggy.default_version:" + other])
     assert version(frames[answered][0]) == (expected, LAYOUT)
     assert not expert(frames[answered][0], "layout")
+
+
+def test_an_assumed_version_is_noted(dissect):
+    """A list of options without entries fits all versions."""
+    capture = synth.Capture()
+    session = Session(capture, login=False)
+    session.ask(13, 1, body=b"\x02")
+    answered = session.answer(1, body=u32(0))
+    session.ask(PING, 2)
+    pong = session.answer(2)
+    frames = dissect(capture)
+    assert expert(frames[answered][0], "version_assumed")
+    assert not expert(frames[pong][0], "version_assumed")
 
 
 def test_version_of_a_session_holds_on_its_next_connection(dissect, two_pass):

@@ -32,6 +32,8 @@ ALREADY_LOSSY = ("19_", "20_", "18_", "03b_")
 # 64 and 65, 68 and 72..74 answer 132, 136, 138 and 150 (framing.md 7)
 REWRITTEN = {64: 132, 65: 136, 68: 138, 72: 150, 73: 150, 74: 150}
 
+VERBOSE = False
+
 Result = collections.namedtuple("Result", "expected found shown invented replies wrong")
 
 
@@ -57,11 +59,11 @@ def write(path, packets, link, snaplen=262144):
             out.write(struct.pack("<IIII", micros // 1_000_000, micros % 1_000_000, min(len(data), snaplen), len(data)) + data[:snaplen])
 
 
-def damaged(count, kind, rate, seed):
-    """Order of the packets' numbers (from 1) after the damage."""
+def damaged(packets, link, kind, rate, seed):
+    """Order of the packets' numbers (from 1) after the damage. Only packets with payload are moved."""
     dice, order = random.Random("%s-%s-%d" % (kind, rate, seed)), []
-    hit = [dice.random() < rate for _ in range(count)]
-    for number in range(1, count + 1):
+    hit = [dice.random() < rate for _ in packets]
+    for number in range(1, len(packets) + 1):
         if kind == "dropped" and hit[number - 1]:
             continue
         order.append(number)
@@ -69,7 +71,7 @@ def damaged(count, kind, rate, seed):
             order.append(number)
     if kind == "moved":
         for place in range(len(order) - 1, -1, -1):
-            if hit[place]:
+            if hit[place] and payload(link, packets[place][1]):
                 order.insert(min(len(order), place + dice.randint(1, 3)), order.pop(place))
     return order
 
@@ -99,31 +101,66 @@ def shown_frames(tshark, path, options, two_pass):
     return out
 
 
+def place_of(row):
+    return row["tcp_stream"], row["direction"], row["offset"]
+
+
 def pairs_of(rows):
-    """Of an undamaged capture: (packet, fingerprint) of a reply -> packet of its request; oldest first, as servers answer."""
+    """Of an undamaged capture: place of a reply -> place of its request; the oldest first, as servers answer."""
     waiting, pairs = collections.defaultdict(list), {}
     for row in rows:
         key = row["tcp_stream"], row["request"]
         if row["command"] == 5 and row["code"] != 108:
-            waiting[key].append((row["operation"], row["end_pkt"]))
+            waiting[key].append(row)
         elif row["command"] == 8:
-            for place, (operation, packet) in enumerate(waiting[key]):
-                if REWRITTEN.get(row["operation"], row["operation"]) == operation:
-                    pairs[row["end_pkt"], fingerprint(row)] = packet
-                    del waiting[key][place]
-                    break
+            operation = REWRITTEN.get(row["operation"], row["operation"])
+            request = next((one for one in waiting[key] if one["operation"] == operation), None)
+            if request:
+                pairs[place_of(row)] = place_of(request)
+                waiting[key].remove(request)
     return pairs
 
 
-def judge(tshark, source, order, path, options, two_pass, truth):
-    """Compare what is shown of the damaged capture at `path` with the truth; `order` maps its packets to the source's."""
+def packets_of_frames(original, damaged_rows, order):
+    """Place of a frame -> the packets of the damaged capture in which it may show up.
+
+    What is only lost or doubled stays in the packet that it was in; what is moved is where its last byte or the last hole
+    before it comes.
+    """
+    if damaged_rows is not None:
+        return {place_of(row): {row["end_pkt"], row["last_pkt"]} for row in damaged_rows}
+    now = collections.defaultdict(set)
+    for place, number in enumerate(order, 1):
+        now[number].add(place)
+    return {place_of(row): now[row["end_pkt"]] for row in original}
+
+
+def wanted_links(original, where, unique):
+    """(packet, fingerprint) of a reply -> packets of its request, in the damaged capture.
+
+    Where request numbers are `unique` (since 0.12.0), the same request on another connection is a retry: it counts as well.
+    """
+    marks = {place_of(row): fingerprint(row) for row in original}
+    copies = collections.defaultdict(set)
+    for row in original:
+        if unique and row["command"] == 5:
+            copies[fingerprint(row)] |= where.get(place_of(row), set())
+    links = collections.defaultdict(set)
+    for answer, question in pairs_of(original).items():
+        for packet in where.get(answer, ()):
+            links[packet, marks[answer]] |= where.get(question, set()) | copies[marks[question]]
+    return links
+
+
+def judge(tshark, source, path, options, two_pass, truth, where):
+    """Compare what is shown of the damaged capture at `path` with the truth."""
     original = whole(list_frames.list_file(str(source)))
     known = set(map(fingerprint, original))
     known |= {(size, command, None, None) for size, command, _operation, _request in known}  # the capture cuts the header
-    pairs = pairs_of(original)
-    shown = shown_frames(tshark, path, options, two_pass)
+    links = wanted_links(original, where(original), source.parent.name == "real012")
     left = collections.Counter((row["end_pkt"], fingerprint(row)) for row in truth)
     late = collections.Counter(fingerprint(row) for row in truth if str(row["note"]).startswith("resync"))
+    shown = shown_frames(tshark, path, options, two_pass)
     found = invented = replies = wrong = 0
     for packet, mark, link in shown:
         if left[packet, mark]:
@@ -133,10 +170,12 @@ def judge(tshark, source, order, path, options, two_pass, truth):
             late[mark] -= 1
             found += 1
         invented += mark not in known
-        pair = pairs.get((order[packet - 1], mark))
-        if mark[1] == 8 and link and pair:
+        right = links.get((packet, mark))
+        if mark[1] == 8 and link and right is not None:
             replies += 1
-            wrong += order[link - 1] != pair
+            wrong += link not in right
+            if VERBOSE and link not in right:
+                print("%s: packet %d is linked to %d, not to %s" % (path.name, packet, link, right or "one that is lost"))
     return Result(len(truth), found, len(shown), invented, replies, wrong)
 
 
@@ -149,12 +188,14 @@ def options_for(source, out_of_order):
 
 def try_loss(tshark, folder, source, two_pass, kind, rate, seed, out_of_order):
     packets, link = packets_of(source)
-    order = damaged(len(packets), kind, rate, seed)
+    order = damaged(packets, link, kind, rate, seed)
     path = Path(folder) / ("%s-%s-%s-%d.pcap" % (source.stem, kind, rate, seed))
     start = packets[0][0]
     write(path, [(start + place / 1000, packets[number - 1][1]) for place, number in enumerate(order)], link)
     truth = whole(list_frames.list_file(str(path)))
-    result = judge(tshark, source, order, path, options_for(source, out_of_order), two_pass, truth)
+    rows = truth if kind == "moved" else None
+    result = judge(tshark, source, path, options_for(source, out_of_order), two_pass, truth,
+                   lambda original: packets_of_frames(original, rows, order))
     tshark.forget(path)
     return result
 
@@ -172,7 +213,8 @@ def try_snaplen(tshark, folder, source, two_pass, snaplen):
         starts.add(row["end_pkt"])
         if alone and row["size"] <= kept and payload(link, data)[48:52] == struct.pack("<I", row["size"]):
             truth.append(row)
-    result = judge(tshark, source, list(range(1, len(packets) + 1)), path, options_for(source, False), two_pass, truth)
+    result = judge(tshark, source, path, options_for(source, False), two_pass, truth,
+                   lambda original: packets_of_frames(original, None, range(1, len(packets) + 1)))
     tshark.forget(path)
     return result
 
@@ -219,7 +261,10 @@ def table(sums):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--verbose", action="store_true", help="name the wrong links")
     arguments = parser.parse_args()
+    global VERBOSE
+    VERBOSE = arguments.verbose
     tshark = Tshark()
     sums = run(tshark, arguments.short)
     tshark.close()

@@ -32,6 +32,7 @@ typedef struct iggy_open {
     iggy_client_t    *client;
     uint64_t          lane;
     uint8_t           checksum[16];        /* request_checksum */
+    uint64_t          asked;               /* number of the request on its connection */
     uint32_t          digest;
     uint32_t          end;                 /* position behind it */
     uint32_t          acknowledged;        /* position that the client had received up to when it asked */
@@ -469,6 +470,9 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
         *notes |= without_effect(pdu, client, versions);
     if (command && (command->flags & IGGY_NO_REPLY))
         return cancellation(pdu, pairs, &key);
+    pairs->asked++;
+    if (iggy_fact(pdu->facts, IGGY_FACT_SESSION, 0) && !(command && (command->flags & IGGY_ENTERS)))
+        pairs->bound = pairs->asked;
     bool by_number = numbered(versions, key.request);
     uint32_t digest = by_number || counts(key.operation) ? 0 : digest_of(pdu);
     iggy_exchange_t *first = repeats_open(pdu, pairs, &key, by_number, digest);
@@ -479,6 +483,7 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
     if (!answered_before(pdu, pairs, &key, exchange)) {
         iggy_open_t *open = open_request(pairs, exchange, key.lane);
         open->client = client;
+        open->asked = pairs->asked;
         open->digest = digest;
         open->end = end_of(pdu);
         open->acknowledged = key.acknowledged;
@@ -643,8 +648,9 @@ static iggy_exchange_t *answer_open(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
 static iggy_exchange_t *answer_other(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions, const iggy_key_t *key,
                                      uint8_t *notes)
 {
-    iggy_exchange_t *earlier = numbered(versions, key->request) && !key->lane
-                                   ? recall(pairs->client, key->request, key->operation) : NULL;
+    /* Where the capture misses a request of this connection, that may be the one. */
+    bool known = numbered(versions, key->request) && !key->lane && !pdu->place->unseen;
+    iggy_exchange_t *earlier = known ? recall(pairs->client, key->request, key->operation) : NULL;
     if (earlier && earlier->state == IGGY_EXCHANGE_OPEN && earlier->connection != pairs->connection) {
         *notes |= IGGY_NOTE_ELSEWHERE;
         answer(pdu, earlier, pairs->client, 0);
@@ -683,11 +689,26 @@ iggy_exchange_t *iggy_pairs_reply(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const ig
 
 /* ---- evictions ---- */
 
-/* On QUIC the stream is the match; elsewhere an eviction answers a login or a bind only. */
-static bool enters(const iggy_exchange_t *exchange)
+/* Reasons that refuse a login (framing.md 6); the others end sessions. */
+static bool refuses_login(const iggy_pdu_t *pdu)
 {
-    const iggy_command_t *command = iggy_command(exchange->code);
-    return command && (command->flags & IGGY_ENTERS);
+    uint64_t reason = iggy_fact(pdu->facts, IGGY_FACT_REASON, 0);
+    return (reason >= 9 && reason <= 12) || reason == 14 || reason == 15;
+}
+
+/*
+ * Whether the eviction answers an open request: on QUIC the one of its stream, elsewhere a login or a bind, unless that was
+ * answered unseen: the client went on within the session, or bytes are missing and the reason is none of a refusal.
+ */
+static bool is_refused(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_open_t *open)
+{
+    const iggy_command_t *command = iggy_command(open->exchange->code);
+    if (open->exchange->state != IGGY_EXCHANGE_OPEN)
+        return false;
+    if (open->lane)
+        return true;
+    bool enters = command && (command->flags & IGGY_ENTERS);
+    return enters && pairs->bound < open->asked && (!open->doubt || refuses_login(pdu));
 }
 
 iggy_exchange_t *iggy_pairs_eviction(iggy_pdu_t *pdu, iggy_pairs_t *pairs)
@@ -695,12 +716,14 @@ iggy_exchange_t *iggy_pairs_eviction(iggy_pdu_t *pdu, iggy_pairs_t *pairs)
     uint64_t lane = pdu->place->lane;
     iggy_exchange_t *answered = NULL;
     expire(pairs, pdu->pinfo);
+    if (pdu->place->after_hole)
+        doubt(pairs);
     for (iggy_open_t *open = pairs->newest, *older; open; open = older) {
         older = open->older;
         iggy_exchange_t *exchange = open->exchange;
         if (open->lane != lane)
             continue;
-        if (exchange->state == IGGY_EXCHANGE_OPEN && (lane || enters(exchange)) && !answered) {
+        if (!answered && is_refused(pdu, pairs, open)) {
             answered = exchange;
             close_request(pairs, open, IGGY_EXCHANGE_ANSWERED);
             exchange->reply_frame = pdu->pinfo->num;

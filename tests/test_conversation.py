@@ -512,6 +512,21 @@ def test_eviction_ends_a_session(dissect, two_pass):
         assert [number(frames[p][0], "iggy.evicted_in") for p in asked] == [evicted, evicted]
 
 
+def test_an_eviction_after_a_lost_login_reply(dissect, two_pass):
+    """The client went on within the session: its login was answered, in the hole."""
+    capture = synth.Capture()
+    session = Session(capture, login=False)
+    login = session.ask(operation=1, number=0, body=login_body(), session=0)
+    session.tcp.lose("server", 300)
+    ping = session.ask(PING, 1)
+    evicted = session.tcp.server(synth.frame(13, client=CLIENT, reason=13))
+    frames = dissect(capture, two_pass)
+    assert not has(frames[evicted][0], "iggy.response_to")
+    if two_pass:
+        assert number(frames[ping][0], "iggy.evicted_in") == evicted
+        assert not has(frames[login][0], "iggy.response_in")
+
+
 # --- why no reply, why no effect -------------------------------------------------------------------------------------------
 def test_never_answered(dissect, two_pass):
     capture = synth.Capture()

@@ -11,8 +11,10 @@
 
 #define MOST_OPEN 4096u /* entries of a group that wait for a commit */
 #define MOST_DONE 4096u /* entries of a group that are committed, but whose prepare_oks may still come */
-#define DONE_SECONDS 10 /* how long they are waited for */
+#define NANOSECONDS 1000000000u
+#define DONE_NANOSECONDS (UINT64_C(10) * NANOSECONDS) /* how long they are waited for */
 #define MOST_SUFFIX 128u
+#define MOST_MARKS 64u   /* of an entry */
 
 /* Offsets in a prepare header. */
 #define AT_OP 176
@@ -101,33 +103,46 @@ static iggy_entry_t *new_entry(const iggy_pdu_t *pdu, iggy_group_t *group, uint6
     return entry;
 }
 
-static void add_mark(iggy_mark_t **list, const iggy_pdu_t *pdu)
+/* Marks of an entry; beyond the most of them none are kept. */
+static void add_mark(iggy_entry_t *entry, const iggy_pdu_t *pdu, uint32_t kind)
 {
-    while (*list)
-        list = &(*list)->next;
-    *list = wmem_new(wmem_file_scope(), iggy_mark_t);
-    **list = iggy_links_mark(pdu);
+    unsigned count = entry->marks_count;
+    if (count >= MOST_MARKS)
+        return;
+    bool full = count == 0 || (count >= 2 && (count & (count - 1)) == 0);
+    if (full)
+        entry->marks = (iggy_mark_t *)wmem_realloc(wmem_file_scope(), entry->marks, (count ? 2 * count : 2) * sizeof *entry->marks);
+    entry->marks[count] = iggy_links_mark(pdu);
+    entry->marks[count].lane |= kind;
+    entry->marks_count++;
 }
 
-static bool seen_on(const iggy_entry_t *entry, const void *lane)
+static bool seen_on(const iggy_entry_t *entry, uint32_t lane)
 {
-    for (const iggy_mark_t *mark = &entry->seen; mark; mark = mark->next)
-        if (mark->lane == lane)
+    for (unsigned i = 0; i < entry->marks_count; i++)
+        if (entry->marks[i].lane == lane)
             return true;
-    return false;
+    return entry->seen.lane == lane;
 }
 
 /* ---- prepares and prepare_oks ---- */
 
-static void note_gap(const iggy_pdu_t *pdu, iggy_group_t *group, iggy_link_t *link, uint64_t op)
+/* How many ops are missing before this one, on its direction. */
+static uint64_t gap_before(const iggy_pdu_t *pdu, iggy_group_t *group, uint64_t op)
 {
     iggy_lane_group_t *lane = iggy_links_lane_group(pdu, group, false);
-    if (lane->last_op && op > lane->last_op + 1) {
-        link->notes |= IGGY_LINK_GAP;
-        link->number = op - lane->last_op - 1;
-    }
-    if (op > lane->last_op)
+    uint64_t last = lane->last_op;
+    if (op > last)
         lane->last_op = op;
+    return last && op > last + 1 ? op - last - 1 : 0;
+}
+
+static void note(iggy_pdu_t *pdu, uint32_t what, uint64_t number)
+{
+    iggy_link_t *link = iggy_links_link(pdu->frame);
+    link->notes |= what;
+    if (number)
+        link->number = number;
 }
 
 void iggy_links_prepare(iggy_pdu_t *pdu, iggy_group_t *group)
@@ -136,19 +151,20 @@ void iggy_links_prepare(iggy_pdu_t *pdu, iggy_group_t *group)
     uint64_t identity = tvb_get_letoh64(pdu->tvb, 0);
     bool other;
     iggy_entry_t *entry = find_entry(group, op, identity, &other);
-    iggy_link_t *link = iggy_links_link(pdu);
     if (!entry) {
         entry = new_entry(pdu, group, op, identity);
         entry->request = iggy_links_find_request(pdu, entry).packet;
     } else if (seen_on(entry, iggy_links_lane(pdu, false))) {
-        link->notes |= IGGY_LINK_AGAIN;
+        note(pdu, IGGY_LINK_AGAIN, 0);
     } else {
-        add_mark(&entry->seen.next, pdu);
+        add_mark(entry, pdu, 0);
     }
+    iggy_links_set_entry(pdu->frame, entry);
     if (other)
-        link->notes |= IGGY_LINK_OTHER;
-    link->entry = entry;
-    note_gap(pdu, group, link, op);
+        note(pdu, IGGY_LINK_OTHER, 0);
+    uint64_t gap = gap_before(pdu, group, op);
+    if (gap)
+        note(pdu, IGGY_LINK_GAP, gap);
 }
 
 void iggy_links_prepare_ok(iggy_pdu_t *pdu, iggy_group_t *group)
@@ -156,12 +172,12 @@ void iggy_links_prepare_ok(iggy_pdu_t *pdu, iggy_group_t *group)
     uint64_t op = iggy_fact(pdu->facts, IGGY_FACT_OP, 0);
     bool other;
     iggy_entry_t *entry = find_entry(group, op, iggy_fact(pdu->facts, IGGY_FACT_PREPARE_CHECKSUM, 0), &other);
-    iggy_link_t *link = iggy_links_link(pdu);
-    link->entry = entry;
-    if (entry)
-        add_mark(&entry->oks, pdu);
-    else
-        link->notes |= IGGY_LINK_NO_PREPARE;
+    if (!entry) {
+        note(pdu, IGGY_LINK_NO_PREPARE, 0);
+        return;
+    }
+    add_mark(entry, pdu, IGGY_LANE_OK);
+    iggy_links_set_entry(pdu->frame, entry);
 }
 
 /* A repair_prepare carries a prepare that may have been seen when it was new. */
@@ -169,22 +185,21 @@ void iggy_links_repaired(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     bool other;
     iggy_entry_t *entry = find_entry(group, iggy_fact(pdu->facts, IGGY_FACT_OP, 0), tvb_get_letoh64(pdu->tvb, 0), &other);
-    if (!entry && !other)
-        return;
-    iggy_link_t *link = iggy_links_link(pdu);
-    link->entry = entry;
-    if (!entry)
-        link->notes |= IGGY_LINK_OTHER;
+    if (entry)
+        iggy_links_set_entry(pdu->frame, entry);
+    else if (other)
+        note(pdu, IGGY_LINK_OTHER, 0);
 }
 
 /* ---- commits ---- */
 
 /* Committed entries stay for late prepare_oks, but not for long. */
-static void forget_done(iggy_group_t *group, const nstime_t *now)
+static void forget_done(iggy_group_t *group, uint64_t now)
 {
     while (group->done_first) {
         iggy_entry_t *entry = group->done_first;
-        if (group->done_count <= MOST_DONE && now->secs - entry->commit.when.secs <= DONE_SECONDS)
+        bool old = now > entry->commit.when && now - entry->commit.when > DONE_NANOSECONDS;
+        if (group->done_count <= MOST_DONE && !old)
             return;
         group->done_first = entry->next;
         if (!group->done_first)
@@ -194,49 +209,55 @@ static void forget_done(iggy_group_t *group, const nstime_t *now)
     }
 }
 
-static void commit_entries(const iggy_pdu_t *pdu, iggy_group_t *group, uint64_t commit, iggy_link_t **link)
+static void move_to_done(iggy_group_t *group, iggy_entry_t *entry)
 {
-    while (group->open_first && group->open_first->op <= commit) {
+    if (group->done_last)
+        group->done_last->next = entry;
+    else
+        group->done_first = entry;
+    group->done_last = entry;
+    group->done_count++;
+}
+
+/* What the commit is the first to cover: the link of its frame has the first entry, the others follow it. */
+static void commit_entries(iggy_pdu_t *pdu, iggy_group_t *group, uint64_t commit)
+{
+    iggy_entry_t *first = group->open_first;
+    uint64_t count = 0;
+    for (; group->open_first && group->open_first->op <= commit; count++) {
         iggy_entry_t *entry = take_first_open(group);
         entry->commit = iggy_links_mark(pdu);
-        if (group->done_last)
-            group->done_last->next = entry;
-        else
-            group->done_first = entry;
-        group->done_last = entry;
-        group->done_count++;
-        if (!*link)
-            *link = iggy_links_link((iggy_pdu_t *)pdu);
-        if (!((*link)->notes & IGGY_LINK_COMMITS)) {
-            (*link)->notes |= IGGY_LINK_COMMITS;
-            (*link)->entry = entry;
-        }
-        (*link)->number++;
+        move_to_done(group, entry);
     }
+    if (!count)
+        return;
+    iggy_links_set_entry(pdu->frame, first);
+    note(pdu, IGGY_LINK_COMMITS, count);
 }
 
 /* The time since the last heartbeat; zero if there was none. */
 static nstime_t silence_before(const iggy_pdu_t *pdu, const iggy_group_t *group)
 {
     nstime_t silence = NSTIME_INIT_ZERO;
-    if (group->heartbeat.packet)
-        nstime_delta(&silence, &pdu->pinfo->abs_ts, &group->heartbeat.when);
+    uint64_t now = iggy_links_when(&pdu->pinfo->abs_ts);
+    if (group->heartbeat.packet && now > group->heartbeat.when) {
+        silence.secs = (time_t)((now - group->heartbeat.when) / NANOSECONDS);
+        silence.nsecs = (int)((now - group->heartbeat.when) % NANOSECONDS);
+    }
     return silence;
 }
 
 void iggy_links_commit(iggy_pdu_t *pdu, iggy_group_t *group)
 {
-    iggy_link_t *link = NULL;
     nstime_t silence = silence_before(pdu, group);
     unsigned limit = iggy_links_silence();
     if (limit && nstime_to_msec(&silence) > limit) {
-        link = iggy_links_link(pdu);
-        link->notes |= IGGY_LINK_SILENCE;
-        link->when = silence;
+        note(pdu, IGGY_LINK_SILENCE, 0);
+        iggy_links_rest(iggy_links_link(pdu->frame))->silence = silence;
     }
     group->heartbeat = iggy_links_mark(pdu);
-    commit_entries(pdu, group, iggy_fact(pdu->facts, IGGY_FACT_COMMIT, 0), &link);
-    forget_done(group, &pdu->pinfo->abs_ts);
+    commit_entries(pdu, group, iggy_fact(pdu->facts, IGGY_FACT_COMMIT, 0));
+    forget_done(group, group->heartbeat.when);
 }
 
 /* ---- view changes ---- */
@@ -271,11 +292,8 @@ static void suffix_entry(iggy_pdu_t *pdu, iggy_group_t *group, int at)
     bool other;
     if (find_entry(group, op, identity, &other))
         return;
-    if (other) {
-        iggy_link_t *link = iggy_links_link(pdu);
-        link->notes |= IGGY_LINK_SUFFIX_OTHER;
-        link->number = op;
-    }
+    if (other)
+        note(pdu, IGGY_LINK_SUFFIX_OTHER, op);
     if (pdu->command == IGGY_START_VIEW && op > iggy_fact(pdu->facts, IGGY_FACT_COMMIT, 0))
         new_entry(pdu, group, op, identity)->from_suffix = true;
 }
@@ -294,11 +312,11 @@ static void suffix(iggy_pdu_t *pdu, iggy_group_t *group)
 void iggy_links_view_change(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     uint32_t view = (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_VIEW, 0);
-    iggy_link_t *link = iggy_links_link(pdu);
+    iggy_link_t *link = iggy_links_link(pdu->frame);
     iggy_change_t *change = find_change(group, view);
     if (!change)
         change = new_change(pdu, group, view);
-    link->change = change;
+    iggy_links_rest(link)->change = change;
     if (pdu->command == IGGY_START_VIEW) {
         if (!change->start.packet) {
             change->start = iggy_links_mark(pdu);

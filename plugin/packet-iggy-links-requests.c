@@ -149,7 +149,7 @@ static open_request_t *find_only(uint64_t key)
 
 iggy_mark_t iggy_links_find_request(iggy_pdu_t *pdu, iggy_entry_t *entry)
 {
-    iggy_mark_t none = { NSTIME_INIT_ZERO, 0, NULL, NULL };
+    iggy_mark_t none = { 0, 0, 0 };
     const iggy_operation_t *operation = iggy_operation(entry ? pdu->operation : IGGY_OP_REGISTER);
     uint64_t client[2] = { half_of_client(pdu, 0), half_of_client(pdu, 1) };
     if (!operation || (client[0] & client[1]) == UINT64_MAX)

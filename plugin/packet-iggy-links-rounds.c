@@ -93,8 +93,8 @@ static iggy_round_t *new_round(iggy_pdu_t *pdu)
 {
     iggy_round_t *round = wmem_new0(wmem_file_scope(), iggy_round_t);
     round->question = iggy_links_mark(pdu);
-    iggy_link_t *link = iggy_links_link(pdu);
-    link->round = round;
+    iggy_link_t *link = iggy_links_link(pdu->frame);
+    iggy_links_rest(link)->round = round;
     link->notes |= IGGY_LINK_QUESTION;
     return round;
 }
@@ -123,7 +123,7 @@ static iggy_round_t *ask(iggy_pdu_t *pdu, uint64_t kind)
 
 static void answer_round(iggy_pdu_t *pdu, iggy_round_t *round)
 {
-    iggy_links_link(pdu)->round = round;
+    iggy_links_rest(iggy_links_link(pdu->frame))->round = round;
     if (!round->answer.packet)
         round->answer = iggy_links_mark(pdu);
 }
@@ -156,7 +156,7 @@ static void repaired(iggy_pdu_t *pdu, iggy_group_t *group)
     iggy_lane_group_t *lane = iggy_links_lane_group(pdu, group, true);
     uint64_t op = iggy_fact(pdu->facts, IGGY_FACT_OP, 0);
     if (lane->repair && op >= lane->repair_from && op <= lane->repair_to) {
-        iggy_links_link(pdu)->round = lane->repair;
+        iggy_links_rest(iggy_links_link(pdu->frame))->round = lane->repair;
         lane->repair->count++;
     }
     iggy_links_repaired(pdu, group);
@@ -168,16 +168,16 @@ static void range_evicted(iggy_pdu_t *pdu, iggy_group_t *group _U_)
     round_key_t key = key_of(pdu, IGGY_REQUEST_PREPARES);
     const open_round_t *pending = (const open_round_t *)wmem_map_lookup(rounds, &key);
     if (pending)
-        iggy_links_link(pdu)->round = pending->round;
+        iggy_links_rest(iggy_links_link(pdu->frame))->round = pending->round;
 }
 
 static void repair_done(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     iggy_lane_group_t *lane = iggy_links_lane_group(pdu, group, true);
     if (answer(pdu, IGGY_REQUEST_PREPARES)) {
-        iggy_link_t *link = iggy_links_link(pdu);
-        link->number = link->round->count;
-        if (lane->repair == link->round)
+        iggy_link_t *link = iggy_links_link(pdu->frame);
+        link->number = iggy_links_rest(link)->round->count;
+        if (lane->repair == iggy_links_rest(link)->round)
             lane->repair = NULL;
     }
 }
@@ -222,7 +222,7 @@ static void ask_transfer(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     ask(pdu, IGGY_REQUEST_STATE_TRANSFER);
     iggy_lane_group_t *lane = iggy_links_lane_group(pdu, group, false);
-    iggy_link_t *link = iggy_links_link(pdu);
+    iggy_link_t *link = iggy_links_link(pdu->frame);
     iggy_transfer_t *transfer = find_transfer(pdu);
     if (!transfer) {
         if (lane->transfer && lane->transfer->target && lane->transfer->received < lane->transfer->total)
@@ -233,7 +233,7 @@ static void ask_transfer(iggy_pdu_t *pdu, iggy_group_t *group)
         wmem_map_insert(transfers, tvb_memdup(wmem_file_scope(), pdu->tvb, nonce, 16), transfer);
     }
     lane->transfer = transfer;
-    link->transfer = transfer;
+    iggy_links_rest(link)->transfer = transfer;
 }
 
 /* Lengths of the artifacts, from the manifest; what the capture has not all of is not counted. */
@@ -261,8 +261,8 @@ static void transfer_target(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 {
     iggy_transfer_t *transfer = find_transfer(pdu);
     bool offer = iggy_fact(pdu->facts, IGGY_FACT_AVAILABLE, 0) == 1;
-    iggy_link_t *link = iggy_links_link(pdu);
-    link->transfer = transfer;
+    iggy_link_t *link = iggy_links_link(pdu->frame);
+    iggy_links_rest(link)->transfer = transfer;
     bool of_chunk = !answer(pdu, IGGY_REQUEST_STATE_TRANSFER) && answer(pdu, IGGY_REQUEST_STATE_CHUNK);
     if (!transfer)
         return;
@@ -280,10 +280,10 @@ static void transfer_target(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 static void ask_chunk(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 {
     ask(pdu, IGGY_REQUEST_STATE_CHUNK);
-    iggy_link_t *link = iggy_links_link(pdu);
-    link->transfer = find_transfer(pdu);
-    if (link->transfer)
-        link->number = link->transfer->received;
+    iggy_link_t *link = iggy_links_link(pdu->frame);
+    iggy_links_rest(link)->transfer = find_transfer(pdu);
+    if (iggy_links_rest(link)->transfer)
+        link->number = iggy_links_rest(link)->transfer->received;
 }
 
 /* Chunks come in order; one that is repeated does not count again. */
@@ -303,8 +303,8 @@ static void chunk(iggy_pdu_t *pdu, iggy_group_t *group _U_)
             transfer->ends[artifact] = end;
         }
     }
-    iggy_link_t *link = iggy_links_link(pdu);
-    link->transfer = transfer;
+    iggy_link_t *link = iggy_links_link(pdu->frame);
+    iggy_links_rest(link)->transfer = transfer;
     link->number = transfer->received;
     if (transfer->target && transfer->received == transfer->total)
         drop_transfer(pdu);
@@ -327,15 +327,14 @@ static void echo(iggy_pdu_t *pdu, iggy_group_t *group)
     iggy_lane_group_t *lane = iggy_links_lane_group(pdu, group, true);
     if (!lane->heartbeat_frame || lane->counter != iggy_fact(pdu->facts, IGGY_FACT_COUNTER, 0))
         return;
-    iggy_frame_t *frame = lane->heartbeat_frame;
-    if (!frame->link)
-        frame->link = wmem_new0(wmem_file_scope(), iggy_link_t);
-    if (!frame->link->round) {
-        frame->link->round = wmem_new0(wmem_file_scope(), iggy_round_t);
-        frame->link->round->question = lane->heartbeat;
-        frame->link->notes |= IGGY_LINK_QUESTION;
+    iggy_link_t *link = iggy_links_link(lane->heartbeat_frame);
+    iggy_rest_t *rest = iggy_links_rest(link);
+    if (!rest->round) {
+        rest->round = wmem_new0(wmem_file_scope(), iggy_round_t);
+        rest->round->question = lane->heartbeat;
+        link->notes |= IGGY_LINK_QUESTION;
     }
-    answer_round(pdu, frame->link->round);
+    answer_round(pdu, rest->round);
 }
 
 /* ---- which frame does what ---- */
@@ -355,7 +354,7 @@ static void by_kind(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 static void forward_register(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 {
     ask(pdu, IGGY_FORWARD_REGISTER);
-    iggy_links_link(pdu)->request = iggy_links_find_request(pdu, NULL).packet;
+    iggy_links_rest(iggy_links_link(pdu->frame))->request = iggy_links_find_request(pdu, NULL).packet;
 }
 
 static void forward_logout(iggy_pdu_t *pdu, iggy_group_t *group _U_) { ask(pdu, IGGY_FORWARD_LOGOUT); }

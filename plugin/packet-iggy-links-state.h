@@ -15,13 +15,14 @@
 #include "packet-iggy-connection.h"
 #include "packet-iggy-links.h"
 
-/* A frame in time. */
-typedef struct iggy_mark {
-    nstime_t when;
+/* A frame in time; 16 bytes. */
+typedef struct {
+    uint64_t when;   /* nanoseconds since the epoch */
     uint32_t packet; /* 0: none */
-    const void *lane; /* direction of a connection, iggy_links_lane() */
-    struct iggy_mark *next;
+    uint32_t lane;   /* direction of a connection, iggy_links_lane() */
 } iggy_mark_t;
+
+#define IGGY_LANE_OK 0x80000000u /* in the lane of a mark of an entry: a prepare_ok; else one more sighting */
 
 /* A prepare, over all its sightings: it travels along the chain of replicas, and may be sent again. */
 typedef struct iggy_entry {
@@ -29,10 +30,11 @@ typedef struct iggy_entry {
     uint64_t identity;           /* low half; 0: unsealed */
     struct iggy_entry *same_op;  /* another prepare at this op */
     struct iggy_entry *previous, *next; /* open: by op; committed: next in the order of commits */
-    iggy_mark_t seen;            /* the first sighting, and the others */
-    iggy_mark_t *oks;            /* prepare_oks */
+    iggy_mark_t seen;            /* the first sighting */
+    iggy_mark_t *marks;          /* later sightings and prepare_oks; room is a power of two */
     iggy_mark_t commit;          /* the commit that covers it */
     uint32_t request;            /* packet of the client's request, 0 = none */
+    uint16_t marks_count;
     bool from_suffix;            /* first seen as its header alone, in the suffix of a start_view */
 } iggy_entry_t;
 
@@ -74,8 +76,8 @@ typedef struct {
 
 /* One group on one direction of a connection. */
 typedef struct {
-    const void *lane;
-    const iggy_group_t *group;   /* key: both */
+    const iggy_group_t *group;
+    uint64_t lane;               /* key: both */
     uint64_t last_op;            /* of prepares */
     uint64_t counter;            /* of the last commit frame */
     iggy_mark_t heartbeat;
@@ -100,29 +102,48 @@ typedef struct {
 #define IGGY_LINK_ABORTED      0x0200u /* the transfer ends unfinished */
 #define IGGY_LINK_COMMITS      0x0400u /* commit: covers `number` entries from `entry` on */
 
-/* What a frame of the replica plane is part of. Written in the first pass. */
-typedef struct iggy_link {
-    iggy_entry_t *entry;
+/* What few frames are part of. */
+typedef struct {
     iggy_round_t *round;
     iggy_change_t *change;
     iggy_transfer_t *transfer;
+    nstime_t silence;            /* by notes */
+    uint32_t request;            /* forward_register: packet of the client's request */
+} iggy_rest_t;
+
+/*
+ * What a frame of the replica plane is part of. Written in the first pass. Most prepares and prepare_oks have an entry and
+ * nothing else: their record points to it at once, with its lowest bit set.
+ */
+typedef struct iggy_link {
+    iggy_entry_t *entry;
+    iggy_rest_t *rest;           /* NULL: nothing else */
     uint64_t number;             /* by notes; of a transfer: bytes received so far */
-    nstime_t when;
-    uint32_t request;            /* packet of the client's request */
     uint32_t notes;
 } iggy_link_t;
 
 /* Who the ends of a connection are: [side of the sender]. */
 typedef struct iggy_ends {
     uint64_t since[2];           /* iggy_conversation_order() from which on the id is known, 0 = not */
+    uint32_t lane[2];            /* numbers of the two directions */
     uint8_t  id[2];
 } iggy_ends_t;
 
-/** The direction that a frame travels in: a key. */
-const void *iggy_links_lane(const iggy_pdu_t *pdu, bool opposite);
+/** The direction that a frame travels in, or the other one of its connection: a number of the capture, never 0. */
+uint32_t iggy_links_lane(const iggy_pdu_t *pdu, bool opposite);
 iggy_mark_t iggy_links_mark(const iggy_pdu_t *pdu);
-/** The link of this frame, made when it is not there. First pass. */
-iggy_link_t *iggy_links_link(iggy_pdu_t *pdu);
+/** The link of this frame, made when it is not there; its entry. First pass. */
+iggy_link_t *iggy_links_link(iggy_frame_t *frame);
+void iggy_links_set_entry(iggy_frame_t *frame, iggy_entry_t *entry);
+/** The rest of a link, made when it is not there. First pass. */
+iggy_rest_t *iggy_links_rest(iggy_link_t *link);
+/** A time of the capture as marks keep it; the time between two, negative where the file's times are not in order. */
+uint64_t iggy_links_when(const nstime_t *moment);
+nstime_t iggy_links_between(uint64_t from, uint64_t to);
+/** A new file. */
+void iggy_links_init(void);
+/** The link of a frame, or one made of its entry in `room`; NULL if it has neither. All passes. */
+const iggy_link_t *iggy_links_of(const iggy_frame_t *frame, iggy_link_t *room);
 /** Group of a frame that names one; group and direction. First pass; made when new. NULL if the frame has none. */
 iggy_group_t *iggy_links_group(const iggy_pdu_t *pdu);
 iggy_lane_group_t *iggy_links_lane_group(const iggy_pdu_t *pdu, const iggy_group_t *group, bool opposite);

@@ -1,5 +1,5 @@
 /* packet-iggy-links.c
- * Links between frames of the replica plane: who is at the ends of a connection, the state of groups, and what is shown.
+ * What is shown of the links between frames of the replica plane.
  *
  * Apache Iggy dissector for Wireshark
  *
@@ -57,116 +57,18 @@ static expert_field ei_iggy_range_evicted = EI_INIT;
 
 static unsigned silence_milliseconds = 2000;
 
-static wmem_map_t *groups;      /* by cluster and number */
-static wmem_map_t *lane_groups; /* by direction and group */
-static uint32_t changes;
-
-/* ---- state ---- */
-
-static unsigned group_hash(const void *key) { return wmem_strong_hash((const uint8_t *)key, 2 * sizeof(uint64_t)); }
-static gboolean group_equal(const void *a, const void *b) { return memcmp(a, b, 2 * sizeof(uint64_t)) == 0; }
-static unsigned lane_hash(const void *key) { return wmem_strong_hash((const uint8_t *)key, 2 * sizeof(void *)); }
-static gboolean lane_equal(const void *a, const void *b) { return memcmp(a, b, 2 * sizeof(void *)) == 0; }
-
-static void init_links(void)
-{
-    groups = wmem_map_new(wmem_file_scope(), group_hash, group_equal);
-    lane_groups = wmem_map_new(wmem_file_scope(), lane_hash, lane_equal);
-    changes = 0;
-    iggy_links_rounds_init();
-    iggy_links_requests_init();
-}
-
-uint32_t iggy_links_next_change(void) { return ++changes; }
-
 unsigned iggy_links_silence(void) { return silence_milliseconds; }
 
-const void *iggy_links_lane(const iggy_pdu_t *pdu, bool opposite)
+/* What the frame has of what few have. */
+static const iggy_rest_t *rest_of(const iggy_link_t *link)
 {
-    unsigned side = pdu->place->side == IGGY_SIDE_SERVER;
-    return &pdu->place->conversation->records[opposite ? !side : side];
+    static const iggy_rest_t nothing;
+    return link->rest ? link->rest : &nothing;
 }
 
-iggy_mark_t iggy_links_mark(const iggy_pdu_t *pdu)
-{
-    iggy_mark_t mark = { pdu->pinfo->abs_ts, pdu->pinfo->num, iggy_links_lane(pdu, false), NULL };
-    return mark;
-}
+static uint64_t now(const iggy_pdu_t *pdu) { return iggy_links_when(&pdu->pinfo->abs_ts); }
 
-iggy_link_t *iggy_links_link(iggy_pdu_t *pdu)
-{
-    if (!pdu->frame->link)
-        pdu->frame->link = wmem_new0(wmem_file_scope(), iggy_link_t);
-    return pdu->frame->link;
-}
-
-iggy_group_t *iggy_links_group(const iggy_pdu_t *pdu)
-{
-    if (!iggy_has(pdu->facts, IGGY_FACT_GROUP))
-        return NULL;
-    uint64_t key[2] = { tvb_get_letoh64(pdu->tvb, 32), pdu->facts->at[IGGY_FACT_GROUP].value };
-    iggy_group_t *group = (iggy_group_t *)wmem_map_lookup(groups, key);
-    if (group)
-        return group;
-    group = wmem_new0(wmem_file_scope(), iggy_group_t);
-    group->cluster = key[0];
-    group->number = key[1];
-    group->entries = wmem_map_new(wmem_file_scope(), g_int64_hash, g_int64_equal);
-    wmem_map_insert(groups, &group->cluster, group);
-    return group;
-}
-
-iggy_lane_group_t *iggy_links_lane_group(const iggy_pdu_t *pdu, const iggy_group_t *group, bool opposite)
-{
-    const void *key[2] = { iggy_links_lane(pdu, opposite), group };
-    iggy_lane_group_t *lane = (iggy_lane_group_t *)wmem_map_lookup(lane_groups, key);
-    if (lane)
-        return lane;
-    lane = wmem_new0(wmem_file_scope(), iggy_lane_group_t);
-    lane->lane = key[0];
-    lane->group = group;
-    wmem_map_insert(lane_groups, &lane->lane, lane);
-    return lane;
-}
-
-/* ---- the ends of a connection ---- */
-
-/* Prepares travel under the name of their builder, and requests have none; all other frames name their sender. */
-static bool names_sender(uint8_t command)
-{
-    return command == IGGY_PREPARE_OK || (command >= IGGY_COMMIT && command <= IGGY_PREPARE_PROGRESS &&
-                                          command != IGGY_EVICTION && command != IGGY_REPAIR_PREPARE);
-}
-
-static void learn_ends(iggy_pdu_t *pdu)
-{
-    iggy_conversation_t *conversation = pdu->place->conversation;
-    if (!names_sender(pdu->command))
-        return;
-    if (!conversation->ends)
-        conversation->ends = wmem_new0(wmem_file_scope(), iggy_ends_t);
-    unsigned side = pdu->place->side == IGGY_SIDE_SERVER;
-    if (conversation->ends->since[side])
-        return;
-    conversation->ends->since[side] = iggy_conversation_order(pdu);
-    conversation->ends->id[side] = (uint8_t)iggy_fact(pdu->facts, IGGY_FACT_REPLICA, 0);
-}
-
-void iggy_links_frame(iggy_pdu_t *pdu)
-{
-    if (PINFO_FD_VISITED(pdu->pinfo) || !pdu->frame || tvb_captured_length(pdu->tvb) < IGGY_HEADER_SIZE)
-        return;
-    if (pdu->place->replica) {
-        learn_ends(pdu);
-        iggy_links_round(pdu, iggy_links_group(pdu));
-    } else if (pdu->command == IGGY_REQUEST) {
-        iggy_links_request(pdu);
-    } else if (pdu->command == IGGY_REPLY) {
-        iggy_links_reply(pdu);
-    }
-}
-
-/* ---- showing ---- */
+/* ---- pieces ---- */
 
 static proto_item *show_packet(iggy_pdu_t *pdu, proto_tree *tree, int hf, uint32_t packet)
 {
@@ -182,11 +84,16 @@ static void show_number(iggy_pdu_t *pdu, proto_tree *tree, int hf, uint64_t numb
     proto_item_set_generated(proto_tree_add_uint64(tree, hf, pdu->tvb, 0, 0, number));
 }
 
-static void show_time(iggy_pdu_t *pdu, proto_tree *tree, int hf, const nstime_t *since, const nstime_t *until)
+static void show_time(iggy_pdu_t *pdu, proto_tree *tree, int hf, uint64_t from, uint64_t to)
 {
-    nstime_t span;
-    nstime_delta(&span, until, since);
+    nstime_t span = iggy_links_between(from, to);
     proto_item_set_generated(proto_tree_add_time(tree, hf, pdu->tvb, 0, 0, &span));
+}
+
+static double seconds(uint64_t from, uint64_t to)
+{
+    nstime_t span = iggy_links_between(from, to);
+    return nstime_to_sec(&span);
 }
 
 static void show_end(iggy_pdu_t *pdu, proto_tree *tree, int hf, unsigned side)
@@ -202,26 +109,28 @@ static proto_item *show_entry(iggy_pdu_t *pdu, proto_tree *tree, const iggy_entr
     return show_packet(pdu, tree, entry->from_suffix ? hf_iggy_suffix_in : hf_iggy_prepare_in, entry->seen.packet);
 }
 
-static void show_marks(iggy_pdu_t *pdu, proto_tree *tree, int hf, const iggy_mark_t *mark, const nstime_t *since)
+/* Later sightings of a prepare, or (kind IGGY_LANE_OK) its prepare_oks. */
+static void show_marks(iggy_pdu_t *pdu, proto_tree *tree, int hf, const iggy_entry_t *entry, uint32_t kind)
 {
-    for (unsigned n = 0; mark && n < MOST_LINKS; n++, mark = mark->next) {
-        if (mark->packet == pdu->pinfo->num)
+    for (unsigned n = 0; n < entry->marks_count; n++) {
+        const iggy_mark_t *mark = &entry->marks[n];
+        if ((mark->lane & IGGY_LANE_OK) != kind || mark->packet == pdu->pinfo->num)
             continue;
-        nstime_t span;
-        nstime_delta(&span, &mark->when, since);
         proto_item *item = show_packet(pdu, tree, hf, mark->packet);
-        proto_item_append_text(item, " (%.6f s later)", nstime_to_sec(&span));
+        proto_item_append_text(item, " (%.6f s later)", seconds(entry->seen.when, mark->when));
     }
 }
+
+/* ---- the log ---- */
 
 /* What became of a prepare: forward links. */
 static void show_future(iggy_pdu_t *pdu, proto_tree *tree, const iggy_entry_t *entry)
 {
     if (entry->seen.packet == pdu->pinfo->num)
-        show_marks(pdu, tree, hf_iggy_forwarded_in, entry->seen.next, &entry->seen.when);
-    show_marks(pdu, tree, hf_iggy_prepare_ok_in, entry->oks, &entry->seen.when);
+        show_marks(pdu, tree, hf_iggy_forwarded_in, entry, 0);
+    show_marks(pdu, tree, hf_iggy_prepare_ok_in, entry, IGGY_LANE_OK);
     if (show_packet(pdu, tree, hf_iggy_commit_in, entry->commit.packet))
-        show_time(pdu, tree, hf_iggy_commit_time, &entry->seen.when, &entry->commit.when);
+        show_time(pdu, tree, hf_iggy_commit_time, entry->seen.when, entry->commit.when);
 }
 
 static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
@@ -245,10 +154,12 @@ static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *l
 
 bool iggy_links_prepare_ok_time(const iggy_pdu_t *pdu, nstime_t *span)
 {
-    const iggy_link_t *link = pdu->command == IGGY_PREPARE_OK && pdu->frame ? pdu->frame->link : NULL;
+    iggy_link_t room;
+    const iggy_link_t *link = pdu->command == IGGY_PREPARE_OK && pdu->frame && pdu->place->replica
+                                  ? iggy_links_of(pdu->frame, &room) : NULL;
     if (!link || !link->entry)
         return false;
-    nstime_delta(span, &pdu->pinfo->abs_ts, &link->entry->seen.when);
+    *span = iggy_links_between(link->entry->seen.when, now(pdu));
     return true;
 }
 
@@ -259,7 +170,7 @@ static void show_prepare_ok(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t
     if (!link->entry)
         return;
     show_entry(pdu, tree, link->entry);
-    show_time(pdu, tree, hf_iggy_prepare_ok_time, &link->entry->seen.when, &pdu->pinfo->abs_ts);
+    show_time(pdu, tree, hf_iggy_prepare_ok_time, link->entry->seen.when, now(pdu));
     if (PINFO_FD_VISITED(pdu->pinfo))
         show_packet(pdu, tree, hf_iggy_commit_in, link->entry->commit.packet);
 }
@@ -267,10 +178,10 @@ static void show_prepare_ok(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t
 static void show_commit(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
 {
     if (link->notes & IGGY_LINK_SILENCE) {
-        proto_item *item = proto_tree_add_time(tree, hf_iggy_silence, pdu->tvb, 0, 0, &link->when);
+        proto_item *item = proto_tree_add_time(tree, hf_iggy_silence, pdu->tvb, 0, 0, &rest_of(link)->silence);
         proto_item_set_generated(item);
         expert_add_info_format(pdu->pinfo, item, &ei_iggy_silence, "No heartbeat of this group for %.3f s",
-                               nstime_to_sec(&link->when));
+                               nstime_to_sec(&rest_of(link)->silence));
     }
     if (!(link->notes & IGGY_LINK_COMMITS))
         return;
@@ -278,15 +189,13 @@ static void show_commit(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *li
     const iggy_entry_t *entry = link->entry;
     for (uint64_t n = 0; entry && n < MIN(link->number, MOST_LINKS); n++, entry = entry->next) {
         proto_item *item = show_entry(pdu, tree, entry);
-        nstime_t span;
-        nstime_delta(&span, &pdu->pinfo->abs_ts, &entry->seen.when);
-        proto_item_append_text(item, " (op %" PRIu64 ", %.6f s before)", entry->op, nstime_to_sec(&span));
+        proto_item_append_text(item, " (op %" PRIu64 ", %.6f s before)", entry->op, seconds(entry->seen.when, now(pdu)));
     }
 }
 
 static void show_change(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
 {
-    const iggy_change_t *change = link->change;
+    const iggy_change_t *change = rest_of(link)->change;
     proto_item *item = proto_tree_add_uint(tree, hf_iggy_view_change, pdu->tvb, 0, 0, change->number);
     proto_item_set_generated(item);
     if (link->notes & IGGY_LINK_CHANGE_FIRST) {
@@ -298,7 +207,7 @@ static void show_change(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *li
                                silent ? wmem_strdup_printf(pdu->pinfo->pool, "%.3f", nstime_to_sec(&change->silence)) : "");
     } else if (change->first.packet && change->first.packet <= pdu->pinfo->num) {
         show_packet(pdu, tree, hf_iggy_view_change_first_in, change->first.packet);
-        show_time(pdu, tree, hf_iggy_view_change_time, &change->first.when, &pdu->pinfo->abs_ts);
+        show_time(pdu, tree, hf_iggy_view_change_time, change->first.when, now(pdu));
     }
     if (link->notes & IGGY_LINK_CHANGE_START)
         expert_add_info_format(pdu->pinfo, item, &ei_iggy_view_start, "View %u starts", change->view);
@@ -311,25 +220,25 @@ static void show_change(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *li
 
 static void show_round(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
 {
-    const iggy_round_t *round = link->round;
+    const iggy_round_t *round = rest_of(link)->round;
     if (link->notes & IGGY_LINK_QUESTION) {
         if (PINFO_FD_VISITED(pdu->pinfo))
             show_packet(pdu, tree, hf_iggy_response_in, round->answer.packet);
         return;
     }
     show_packet(pdu, tree, hf_iggy_response_to, round->question.packet);
-    show_time(pdu, tree, hf_iggy_response_time, &round->question.when, &pdu->pinfo->abs_ts);
+    show_time(pdu, tree, hf_iggy_response_time, round->question.when, now(pdu));
     if (pdu->command == IGGY_REPAIR_DONE)
         show_number(pdu, tree, hf_iggy_repair_count, link->number);
 }
 
 static void show_transfer(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
 {
-    const iggy_transfer_t *transfer = link->transfer;
+    const iggy_transfer_t *transfer = rest_of(link)->transfer;
     if (transfer->request.packet != pdu->pinfo->num)
         show_packet(pdu, tree, hf_iggy_transfer_request_in, transfer->request.packet);
     bool chunks = pdu->command == IGGY_REQUEST_STATE_CHUNK || pdu->command == IGGY_STATE_CHUNK;
-    if (chunks && transfer->target) {
+    if (chunks && transfer->target && transfer->target <= pdu->pinfo->num) {
         show_packet(pdu, tree, hf_iggy_transfer_target_in, transfer->target);
         show_number(pdu, tree, hf_iggy_transfer_received, link->number);
         show_number(pdu, tree, hf_iggy_transfer_total, transfer->total);
@@ -383,13 +292,13 @@ static void show_link(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link
         show_prepare_ok(pdu, tree, link);
     else if (pdu->command == IGGY_COMMIT)
         show_commit(pdu, tree, link);
-    if (link->change)
+    if (rest_of(link)->change)
         show_change(pdu, tree, link);
-    if (link->round)
+    if (rest_of(link)->round)
         show_round(pdu, tree, link);
-    if (link->transfer)
+    if (rest_of(link)->transfer)
         show_transfer(pdu, tree, link);
-    show_packet(pdu, tree, hf_iggy_request_in, link->request);
+    show_packet(pdu, tree, hf_iggy_request_in, rest_of(link)->request);
 }
 
 /* A client's request, once the capture was read: which prepare carries it. */
@@ -399,7 +308,7 @@ static void show_request(iggy_pdu_t *pdu, proto_tree *tree)
     if (!entry || entry->request != pdu->pinfo->num)
         return;
     show_packet(pdu, tree, hf_iggy_prepared_in, entry->seen.packet);
-    show_time(pdu, tree, hf_iggy_prepared_time, &pdu->pinfo->abs_ts, &entry->seen.when);
+    show_time(pdu, tree, hf_iggy_prepared_time, now(pdu), entry->seen.when);
 }
 
 void iggy_links_show(iggy_pdu_t *pdu, proto_tree *tree)
@@ -414,8 +323,10 @@ void iggy_links_show(iggy_pdu_t *pdu, proto_tree *tree)
     unsigned side = pdu->place->side == IGGY_SIDE_SERVER;
     show_end(pdu, tree, hf_iggy_replica_local, side);
     show_end(pdu, tree, hf_iggy_replica_peer, !side);
-    if (pdu->frame->link)
-        show_link(pdu, tree, pdu->frame->link);
+    iggy_link_t room;
+    const iggy_link_t *link = iggy_links_of(pdu->frame, &room);
+    if (link)
+        show_link(pdu, tree, link);
     show_refusal(pdu);
 }
 
@@ -521,7 +432,7 @@ void iggy_register_links(int proto)
     };
     proto_register_field_array(proto, hf, array_length(hf));
     register_experts(proto);
-    register_init_routine(init_links);
+    register_init_routine(iggy_links_init);
     prefs_register_uint_preference(iggy_preferences, "silence", "Silence of a primary (milliseconds)",
                                    "Heartbeats of a consensus group that are further apart are noted; 0: never. Servers send one "
                                    "every 500 ms, and change the view after 5 s without.", 10, &silence_milliseconds);

@@ -12,6 +12,7 @@
 #include "packet-iggy-layout.h"
 
 /* commands.md 5 */
+extern int hf_iggy_token_expiry; /* microseconds; also in the prepare of create_personal_access_token */
 extern const iggy_row_t iggy_rows_create_user[];
 extern const iggy_row_t iggy_rows_delete_user[];
 extern const iggy_row_t iggy_rows_update_user[];

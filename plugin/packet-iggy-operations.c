@@ -35,7 +35,6 @@ static int hf_iggy_created_op = IGGY_UNREGISTERED;
 static int hf_iggy_key_fingerprint = IGGY_UNREGISTERED;
 static int hf_iggy_wrapped_keys = IGGY_UNREGISTERED;
 static int hf_iggy_wrapped_keys_length = IGGY_UNREGISTERED;
-static int hf_iggy_token_lifetime = IGGY_UNREGISTERED;
 static int hf_iggy_token_hash = IGGY_UNREGISTERED;
 static int hf_iggy_only_if_expired = IGGY_UNREGISTERED;
 static int hf_iggy_in_flight_count = IGGY_UNREGISTERED;
@@ -282,7 +281,7 @@ static const iggy_row_t rewrap_stream_keys[] = {
 static const iggy_row_t create_token_prepare[] = {
     IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID, .flags = IGGY_NAMED),
     IGGY_NAME(hf_iggy_token_name, hf_iggy_token_name_length, .fact = IGGY_FACT_TOKEN_NAME, .flags = IGGY_NOT_EMPTY),
-    IGGY_U64(hf_iggy_token_lifetime, .sentinels = iggy_expiry_sentinels),
+    IGGY_U64(hf_iggy_token_expiry, .sentinels = iggy_expiry_sentinels),
     IGGY_CALL(call_set, .put = IGGY_REG_LENGTH, .is = 64),
     IGGY_SPAN(hf_iggy_token_hash, IGGY_REG_LENGTH, .flags = IGGY_SECRET),
     IGGY_ROWS_END
@@ -451,8 +450,6 @@ void iggy_register_operations(int proto)
         { &hf_iggy_wrapped_keys_length,
           { "Length of the wrapped keys", "iggy.stream_keys.wrapped.length", FT_UINT8, BASE_DEC, NULL, 0,
             "78 bytes a key", HFILL } },
-        { &hf_iggy_token_lifetime,
-          { "Lifetime", "iggy.token.lifetime", FT_UINT64, BASE_DEC, NULL, 0, "Microseconds", HFILL } },
         { &hf_iggy_token_hash,
           { "Hash of the token", "iggy.token.hash", FT_STRING, BASE_NONE, NULL, 0, "Hexadecimal", HFILL } },
         { &hf_iggy_only_if_expired,

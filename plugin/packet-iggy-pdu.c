@@ -49,12 +49,12 @@ bool iggy_body_wanted(proto_tree *tree)
 
 /* ---- the header ---- */
 
-/* Facts of the header, dry: `command`, `operation`, `request` and `code` stand at the same place in all versions. */
+/* Facts of the header, dry: the version is not known yet. */
 static void read_header(iggy_pdu_t *pdu)
 {
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, IGGY_WALK_FACTS, IGGY_0_12_2, (int)IGGY_HEADER_SIZE);
-    iggy_walk_rows(&walk, iggy_header_rows(pdu->command), NULL, 0);
+    iggy_walk_rows(&walk, iggy_header_dry_rows(pdu->command), NULL, 0);
     pdu->operation = (uint8_t)iggy_fact(pdu->facts, IGGY_FACT_OPERATION, 0);
     pdu->response = pdu->command == IGGY_REPLY || pdu->command == IGGY_EVICTION;
 }
@@ -209,7 +209,7 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     read_header(pdu);
     iggy_conversation_frame(pdu);
     iggy_links_frame(pdu);
-    bool looked_at = (tree && proto_field_is_referenced(tree, proto_iggy)) || iggy_experts_wanted();
+    bool looked_at = (tree && proto_field_is_referenced(tree, proto_iggy)) || iggy_experts_wanted() || iggy_payload_wanted(tree);
     if (looked_at) {
         open_tree(pdu, tree);
         show_header(pdu);

@@ -58,7 +58,7 @@ def test_json_is_recognised(tshark, tmp_path, two_pass):
         assert len(frames[packet].values["iggy.message.payload"]) == 4
 
 
-@pytest.mark.parametrize("what", ["json", 'json.key == "order"', 'json.value.number == "7"'])
+@pytest.mark.parametrize("what", ["json", 'json.key == "order"', "json.value.number"])
 def test_filters_of_other_protocols_find_payloads(tshark, tmp_path, what, two_pass):
     """Also where nothing else asks for the messages."""
     path, _ = traffic(tmp_path, [JSON])

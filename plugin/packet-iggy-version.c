@@ -19,6 +19,7 @@
 
 #define STATES_LIMIT    255u   /* frames keep the index in one byte */
 #define DRY_RUN_LIMIT   65536u /* bodies of prepares: only small ones differ between versions */
+#define SUFFIX_LIMIT    128u   /* entries of a log suffix */
 #define LOGIN_VERSION   256    /* u32 at the start of the body of operation 1 and code 15 */
 #define LOGIN_RESULT_VERSION 12 /* u32 in the login result, commands.md 3.12 */
 
@@ -165,8 +166,9 @@ static iggy_version_set_t range(uint8_t since, uint8_t until)
 
 static bool non_zero(tvbuff_t *tvb, int offset, int length)
 {
-    for (int i = offset; i < offset + length; i++)
-        if (tvb_get_uint8(tvb, i))
+    const uint8_t *bytes = tvb_get_ptr(tvb, offset, length);
+    for (int i = 0; i < length; i++)
+        if (bytes[i])
             return true;
     return false;
 }
@@ -177,8 +179,8 @@ static bool non_zero(tvbuff_t *tvb, int offset, int length)
 static const struct {
     uint8_t command, offset, length;
 } later_bytes[] = {
-    { IGGY_REQUEST, 200, 24 },        { IGGY_REPLY, 220, 12 },           { IGGY_PREPARE, 228, 28 },
-    { IGGY_REPAIR_PREPARE, 228, 28 }, { IGGY_COMMIT, 176, 8 },           { IGGY_START_VIEW_CHANGE, 136, 8 },
+    { IGGY_REQUEST, 200, 24 },        { IGGY_REPLY, 220, 12 },
+    { IGGY_COMMIT, 176, 8 },          { IGGY_START_VIEW_CHANGE, 136, 8 },
     { IGGY_DO_VIEW_CHANGE, 216, 8 },  { IGGY_START_VIEW, 152, 8 },       { IGGY_REQUEST_START_VIEW, 136, 8 },
     { IGGY_REQUEST_PREPARES, 168, 8 },       { IGGY_REPAIR_DONE, 160, 8 },          { IGGY_RANGE_EVICTED, 160, 8 },
     { IGGY_REQUEST_STATE_TRANSFER, 152, 8 }, { IGGY_STATE_TRANSFER_TARGET, 176, 8 }, { IGGY_REQUEST_STATE_CHUNK, 168, 8 },
@@ -247,16 +249,35 @@ static iggy_version_set_t by_request_checksum(const iggy_pdu_t *pdu)
     return non_zero(pdu->tvb, offset, 8) ? IGGY_VERSION_BIT(IGGY_0_11_0) : IGGY_VERSIONS_ALL;
 }
 
-/* A client's metadata operation names its session in a prepare since 0.12.0; a server's own has no client. */
-static iggy_version_set_t by_prepared_session(const iggy_pdu_t *pdu)
+/*
+ * The tail of a prepare header at `base`: zero before 0.12.0. Since then a client's operation (128..162) names its session
+ * there; a server's own operation has no client.
+ */
+static iggy_version_set_t by_prepare(tvbuff_t *tvb, int base, uint8_t operation)
 {
     static const uint8_t nobody[2][16] = { { 0 },
         { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 } };
-    bool prepare = pdu->command == IGGY_PREPARE || pdu->command == IGGY_REPAIR_PREPARE;
-    if (!prepare || pdu->operation < 128 || pdu->operation >= IGGY_OP_SEND_MESSAGES || non_zero(pdu->tvb, 228, 28) ||
-        !tvb_memeql(pdu->tvb, 128, nobody[0], 16) || !tvb_memeql(pdu->tvb, 128, nobody[1], 16))
+    if (non_zero(tvb, base + 228, 28))
+        return IGGY_VERSIONS_0_12;
+    if (operation < 128 || operation > 162 || !tvb_memeql(tvb, base + 128, nobody[0], 16) ||
+        !tvb_memeql(tvb, base + 128, nobody[1], 16))
         return IGGY_VERSIONS_ALL;
     return IGGY_VERSION_BIT(IGGY_0_11_0);
+}
+
+/* Prepares, and the prepare headers in the log suffix of a view change (replica.md 5). */
+static iggy_version_set_t by_prepares(const iggy_pdu_t *pdu)
+{
+    if (pdu->command == IGGY_PREPARE || pdu->command == IGGY_REPAIR_PREPARE)
+        return by_prepare(pdu->tvb, 0, pdu->operation);
+    if (pdu->command != IGGY_DO_VIEW_CHANGE && pdu->command != IGGY_START_VIEW)
+        return IGGY_VERSIONS_ALL;
+    iggy_version_set_t set = IGGY_VERSIONS_ALL;
+    unsigned end = MIN(tvb_captured_length(pdu->tvb), pdu->size);
+    end = MIN(end, IGGY_HEADER_SIZE * (1 + SUFFIX_LIMIT));
+    for (unsigned base = IGGY_HEADER_SIZE; base + IGGY_HEADER_SIZE <= end; base += IGGY_HEADER_SIZE)
+        set &= by_prepare(pdu->tvb, (int)base, tvb_get_uint8(pdu->tvb, (int)base + 208));
+    return set;
 }
 
 /* A range of accepted versions: the login failed, but all versions of the server are in it. */
@@ -317,10 +338,14 @@ static void note_cluster(iggy_pdu_t *pdu, iggy_versions_t *versions)
 {
     if (pdu->command == IGGY_REQUEST || !non_zero(pdu->tvb, 32, 16))
         return;
+    bool same = !tvb_memeql(pdu->tvb, 32, versions->cluster, sizeof versions->cluster);
+    if (same && versions->told == versions->count)
+        return;
     tvb_memcpy(pdu->tvb, versions->cluster, 32, sizeof versions->cluster);
     const iggy_version_state_t *state = iggy_versions_at(versions, iggy_versions_current(versions));
     if (state->known != IGGY_KNOWN_LOGIN || pdu->command != IGGY_REPLY)
         return;
+    versions->told = versions->count;
     const iggy_version_state_t *known = of_cluster(versions);
     if (known && known->packed == state->packed)
         return;
@@ -338,9 +363,9 @@ void iggy_versions_before(iggy_pdu_t *pdu, iggy_versions_t *versions)
         evicted(pdu, versions);
     if (pdu->command == IGGY_REQUEST && !pdu->place->replica && login_version(pdu, &packed))
         learn(versions, packed);
-    iggy_version_set_t set = by_bytes(pdu) & by_size(pdu) & by_command(pdu->command) & by_operation(pdu) &
-                             by_request_checksum(pdu) & by_prepared_session(pdu);
-    narrow(versions, set, IGGY_KNOWN_SIGN);
+    if (!exact(versions))
+        narrow(versions, by_bytes(pdu) & by_size(pdu) & by_command(pdu->command) & by_operation(pdu) &
+                             by_request_checksum(pdu) & by_prepares(pdu), IGGY_KNOWN_SIGN);
     note_cluster(pdu, versions);
     decide(versions);
 }

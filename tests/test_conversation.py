@@ -774,6 +774,19 @@ def test_version_between_servers(tshark, capture, packed, two_pass):
     assert known[-1] == packed
 
 
+@pytest.mark.parametrize("tail, packed", [({}, 0x2C00), ({"session": 7}, 0x3000)])
+def test_version_from_a_log_suffix(dissect, tail, packed, two_pass):
+    """A restart shows prepares only in the suffixes of its view change: a client's operation names its session since 0.12."""
+    capture = synth.Capture()
+    link = capture.connection(server_port=9090)
+    link.client(synth.frame(14, cluster=synth.CLUSTER, replica=1))
+    entry = synth.frame(6, cluster=synth.CLUSTER, op=5, operation=128, client=CLIENT, group=1 << 63, request=1, **tail)
+    vote = link.client(synth.frame(11, entry, cluster=synth.CLUSTER, replica=1, view=3, op=5, commit=4, group=1 << 63))
+    other = "0.12.0" if packed == 0x2C00 else "0.11.0"
+    frames = dissect(capture, two_pass, options=["-o", "iggy.default_version:" + other])
+    assert version(frames[vote][0]) == (packed, SIGN)
+
+
 @pytest.mark.parametrize("text", ["0.11.0", "0.12.0", "0.12.1", "0.12.2"])
 def test_versions_without_logins(tshark, captures, tmp_path, text):
     """The codec's captures without logins and evictions: every body is read to the end, and no version is ruled out wrongly."""

@@ -84,4 +84,11 @@ typedef gboolean iggy_bool;
 #define iggy_val_to_str(pool, value, strings, format) ((void)(pool), val_to_str((value), (strings), (format)))
 #endif
 
+/* Where a heuristic of TLS leaves the handle that gets the records from now on; needs epan/dissectors/packet-tls.h. */
+#if IGGY_WS_AT_LEAST(4, 1)
+#define iggy_tls_app_handle(data) (((struct tlsinfo *)(data))->app_handle)
+#else
+#define iggy_tls_app_handle(data) ((dissector_handle_t *)(data))
+#endif
+
 #endif

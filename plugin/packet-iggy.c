@@ -13,12 +13,14 @@
 
 #include <epan/prefs.h>
 
+#include "packet-iggy-carriers.h"
 #include "packet-iggy-checksum.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-conversation.h"
 #include "packet-iggy-export.h"
 #include "packet-iggy-framing.h"
 #include "packet-iggy-headers.h"
+#include "packet-iggy-joiner.h"
 #include "packet-iggy-layout.h"
 #include "packet-iggy-links.h"
 #include "packet-iggy-legacy.h"
@@ -36,6 +38,7 @@ void proto_register_iggy(void)
     proto_iggy = proto_register_protocol("Apache Iggy", "Iggy", "iggy");
     iggy_preferences = prefs_register_protocol(proto_iggy, NULL);
     iggy_register_framing(proto_iggy, iggy_preferences);
+    iggy_register_joiner(proto_iggy);
     iggy_register_pdu(proto_iggy);
     iggy_register_headers(proto_iggy);
     iggy_register_checksum(proto_iggy);
@@ -52,5 +55,7 @@ void proto_register_iggy(void)
 void proto_reg_handoff_iggy(void)
 {
     iggy_handoff_framing();
+    iggy_handoff_tls(proto_iggy);
+    iggy_handoff_websocket(proto_iggy);
     iggy_handoff_payload();
 }

@@ -337,6 +337,27 @@ static void echo(iggy_pdu_t *pdu, iggy_group_t *group)
     answer_round(pdu, rest->round);
 }
 
+/* ---- handshake ---- */
+
+static void hello(iggy_pdu_t *pdu, iggy_group_t *group _U_) { ask(pdu, IGGY_REPLICA_HELLO); }
+
+static void challenge(iggy_pdu_t *pdu, iggy_group_t *group _U_)
+{
+    answer(pdu, IGGY_REPLICA_HELLO);
+    pdu->place->conversation->ends->challenge = iggy_links_mark(pdu);
+}
+
+/* The challenge is an answer itself, so this link looks back only. */
+static void finish(iggy_pdu_t *pdu, iggy_group_t *group _U_)
+{
+    const iggy_ends_t *ends = pdu->place->conversation->ends;
+    if (!ends->challenge.packet)
+        return;
+    iggy_round_t *round = wmem_new0(wmem_file_scope(), iggy_round_t);
+    round->question = ends->challenge;
+    answer_round(pdu, round);
+}
+
 /* ---- which frame does what ---- */
 
 /* Kinds of rebalance, segment deletion and progress: even ones ask (of segment deletion kind 0), the next answer. */
@@ -375,6 +396,9 @@ void iggy_links_round(iggy_pdu_t *pdu, iggy_group_t *group)
         [IGGY_START_VIEW_CHANGE] = { iggy_links_view_change, false },
         [IGGY_DO_VIEW_CHANGE] = { iggy_links_view_change, false },
         [IGGY_START_VIEW] = { start_view, false },
+        [IGGY_REPLICA_HELLO] = { hello, true },
+        [IGGY_REPLICA_CHALLENGE] = { challenge, true },
+        [IGGY_REPLICA_FINISH] = { finish, true },
         [IGGY_REQUEST_START_VIEW] = { ask_start_view, false },
         [IGGY_REQUEST_PREPARES] = { ask_prepares, false },
         [IGGY_REPAIR_PREPARE] = { repaired, false },

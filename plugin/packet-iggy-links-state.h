@@ -125,6 +125,7 @@ typedef struct iggy_link {
 /* Who the ends of a connection are: [side of the sender]. */
 typedef struct iggy_ends {
     uint64_t since[2];           /* iggy_conversation_order() from which on the id is known, 0 = not */
+    iggy_mark_t challenge;       /* of the handshake */
     uint32_t lane[2];            /* numbers of the two directions */
     uint8_t  id[2];
 } iggy_ends_t;

@@ -105,6 +105,18 @@ def test_both_ends_are_learnt(tshark):
     assert len(rows) == 48 and {(row[0][0], row[1][0]) for row in rows} == {("1", "0"), ("2", "0")}
 
 
+def test_handshake(tshark, two_pass):
+    """12c has three handshakes: hello, challenge, finish on each connection."""
+    rows = tshark.fields(CAPTURES / "real/12c_cluster_startup_auth.pcapng", ["frame.number", "iggy.command", "iggy.response_to", "iggy.response_in"],
+                         "-Y", "iggy.command in {14..16}", *HEURISTIC, two_pass=two_pass)
+    forward = [["14"], ["33"], ["52"]] if two_pass else [[], [], []]
+    wanted = []
+    for (hello, challenge, finish), answer in zip(((12, 14, 16), (31, 33, 35), (50, 52, 54)), forward):
+        wanted += [[[str(hello)], ["14"], [], answer], [[str(challenge)], ["15"], [str(hello)], []],
+                   [[str(finish)], ["16"], [str(challenge)], []]]
+    assert rows == wanted
+
+
 def test_a_view_change_in_order(tshark):
     """The filter that the README names: all frames of one view change, in order."""
     rows = tshark.fields(CAPTURES / "real/12c_cluster_startup_auth.pcapng", ["frame.number", "iggy.command"],

@@ -262,6 +262,23 @@ def test_committed_prepares_leave(tshark, tmp_path):
     assert not found[late][0] and found[late][1]
 
 
+def test_open_prepares_are_bounded(tshark, tmp_path):
+    """Of a group that commits nothing the newest 4096 prepares are kept."""
+    cluster = Cluster()
+
+    def unsealed(command, op, identity=0, **values):
+        return sealed(command, sealed=False, checksum=identity, op=op, group=METADATA, **values)
+    count = 4200
+    many = [unsealed(6, op, identity=op, operation=3, client=CLIENT) for op in range(1, count + 1)]
+    start = cluster.capture.number
+    for group in range(0, count, 100):
+        cluster.send(0, 1, b"".join(many[group:group + 100]))
+    oks = [cluster.send(1, 0, unsealed(7, op, identity=1, prepare_checksum=op, replica=1)) for op in (1, 104, 105, count)]
+    found = by_packet(tshark, cluster.write(tmp_path), ["iggy.prepare_in", "iggy.expert.no_prepare"], "-Y", "iggy.command == 7")
+    assert [found[ok][0] for ok in oks] == [[], [], [str(start + 2)], [str(start + count // 100)]]
+    assert [len(found[ok][1]) for ok in oks] == [1, 1, 0, 0]
+
+
 def test_repair(tshark, tmp_path):
     """request_prepares, the evicted front, two repairs, done; then a second round with the same nonce."""
     cluster = Cluster()

@@ -253,6 +253,7 @@ static iggy_walk_t walk_within(const iggy_walk_t *walk, tvbuff_t *clear)
     iggy_walk_t inner = *walk;
     inner.tvb = clear;
     inner.end = inner.captured = (int)tvb_captured_length(clear);
+    inner.bytes = tvb_get_ptr(clear, 0, inner.captured);
     return inner;
 }
 

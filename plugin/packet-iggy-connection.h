@@ -15,7 +15,8 @@
 typedef struct {
     iggy_frame_t **blocks;
     unsigned       blocks_room, count;
-    unsigned       cursor; /* index of the record that was asked for last */
+    unsigned       cursor;         /* index of the record that was asked for last */
+    unsigned       last_packet_at; /* index of the first record of the last packet */
 } iggy_records_t;
 
 /* Who talks on the connection from a frame on. */

@@ -73,17 +73,18 @@ iggy_conversation_t *iggy_conversation_new(void)
 /* ---- records ---- */
 
 /* Block and place in it of the record with this index. */
-static unsigned block_of(unsigned number, unsigned *at, unsigned *room)
+static inline unsigned block_of(unsigned number, unsigned *at, unsigned *room)
 {
-    unsigned block = 0;
-    *room = BLOCK_FIRST;
-    while (number >= *room && block < BLOCK_SHIFT) {
-        number -= *room;
-        *room *= 2;
-        block++;
+    const unsigned growing = BLOCK_FULL - BLOCK_FIRST; /* records in the blocks that double */
+    if (number >= growing) {
+        *room = BLOCK_FULL;
+        *at = (number - growing) % BLOCK_FULL;
+        return BLOCK_SHIFT + (number - growing) / BLOCK_FULL;
     }
-    *at = number % *room;
-    return block + number / *room;
+    unsigned block = (unsigned)(g_bit_storage(number + BLOCK_FIRST) - g_bit_storage(BLOCK_FIRST));
+    *room = BLOCK_FIRST << block;
+    *at = number + BLOCK_FIRST - *room;
+    return block;
 }
 
 static iggy_frame_t *record_at(const iggy_records_t *records, unsigned number)
@@ -120,9 +121,12 @@ static unsigned first_of_packet(const iggy_records_t *records, uint32_t packet)
     return low;
 }
 
-/* Frames are mostly asked for in order, so that the next record is the right one. */
+/* Frames are mostly asked for in order, so that the next record is the right one, or in the first pass there is none yet. */
 static iggy_frame_t *find_record(iggy_records_t *records, uint32_t packet, uint64_t position)
 {
+    uint32_t last = records->count ? record_at(records, records->count - 1)->packet : 0;
+    if (last < packet)
+        return NULL;
     for (unsigned i = records->cursor; i < records->count && i < records->cursor + 2; i++) {
         iggy_frame_t *frame = record_at(records, i);
         if (frame->packet == packet && frame->position == position) {
@@ -130,7 +134,8 @@ static iggy_frame_t *find_record(iggy_records_t *records, uint32_t packet, uint6
             return frame;
         }
     }
-    for (unsigned i = first_of_packet(records, packet); i < records->count; i++) {
+    unsigned first = last == packet ? records->last_packet_at : first_of_packet(records, packet);
+    for (unsigned i = first; i < records->count; i++) {
         iggy_frame_t *frame = record_at(records, i);
         if (frame->packet != packet)
             return NULL;
@@ -144,7 +149,10 @@ static iggy_frame_t *find_record(iggy_records_t *records, uint32_t packet, uint6
 
 static iggy_frame_t *make_record(iggy_conversation_t *conversation, const iggy_pdu_t *pdu)
 {
-    iggy_frame_t *frame = add_record(&conversation->records[pdu->place->side]);
+    iggy_records_t *records = &conversation->records[pdu->place->side];
+    if (!records->count || record_at(records, records->count - 1)->packet != pdu->pinfo->num)
+        records->last_packet_at = records->count;
+    iggy_frame_t *frame = add_record(records);
     memset(frame, 0, sizeof *frame);
     frame->packet = pdu->pinfo->num;
     frame->position = pdu->place->position;

@@ -81,11 +81,15 @@ static int call_version(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tr
         return offset;
     uint32_t version = tvb_get_letohl(walk->tvb, offset);
     iggy_walk_note(walk, (iggy_fact_t)row->fact, version, offset, 4, NULL);
-    if (iggy_walk_shows(walk)) {
-        proto_item *item = proto_tree_add_uint(tree, *row->hf, walk->tvb, offset, 4, version);
-        if (version && !try_val_to_str(version, iggy_version_vals))
-            proto_item_append_text(item, " [%u.%u.%u]", version >> 20, version >> 10 & 0x3ff, version & 0x3ff);
+    if (!iggy_walk_shows(walk))
+        return offset + 4;
+    if (version == 0) {
+        proto_tree_add_uint_format_value(tree, *row->hf, walk->tvb, offset, 4, version, "none");
+        return offset + 4;
     }
+    proto_item *item = proto_tree_add_uint(tree, *row->hf, walk->tvb, offset, 4, version);
+    if (!try_val_to_str(version, iggy_version_vals))
+        proto_item_append_text(item, " [%u.%u.%u]", version >> 20, version >> 10 & 0x3ff, version & 0x3ff);
     return offset + 4;
 }
 
@@ -272,6 +276,16 @@ const iggy_row_t *iggy_header_rows(uint8_t command)
     if (!rows)
         rows = iggy_replica_header_rows(command);
     return rows ? rows : generic;
+}
+
+/* `command`, `operation`, `request` and `code` stand at the same place in all versions: the newest one reads them all. */
+const iggy_row_t *iggy_header_dry_rows(uint8_t command)
+{
+    static const iggy_row_t *dry[IGGY_COMMANDS + 1];
+    unsigned number = command < IGGY_COMMANDS ? command : IGGY_COMMANDS;
+    if (!dry[number])
+        dry[number] = iggy_dry_rows(iggy_header_rows((uint8_t)number), IGGY_0_12_2);
+    return dry[number];
 }
 
 static const iggy_row_t result_entry[] = {

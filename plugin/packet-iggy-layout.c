@@ -33,6 +33,7 @@ void iggy_walk_init(iggy_walk_t *walk, iggy_pdu_t *pdu, iggy_walk_mode_t mode, u
     walk->version = version;
     walk->end = end < reported ? end : reported;
     walk->captured = (int)tvb_captured_length(pdu->tvb);
+    walk->bytes = tvb_get_ptr(pdu->tvb, 0, walk->captured);
     walk->facts = mode == IGGY_WALK_FIT ? NULL : pdu->facts;
     walk->reg[IGGY_REG_OPERATION] = pdu->operation;
 }
@@ -48,7 +49,7 @@ int iggy_walk_fail(iggy_walk_t *walk, const iggy_row_t *row, int offset, const c
     return offset;
 }
 
-void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int offset, int length, const char *text)
+static inline void note(iggy_walk_t *walk, unsigned fact, uint64_t value, int offset, int length, const char *text)
 {
     if (!walk->facts || fact == IGGY_FACT_NONE || fact >= IGGY_FACT_LIMIT)
         return;
@@ -60,8 +61,13 @@ void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int off
     at->text = text;
 }
 
+void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int offset, int length, const char *text)
+{
+    note(walk, fact, value, offset, length, text);
+}
+
 /* Whether `length` bytes from `offset` belong to the extent and are in the capture; else the walk fails. */
-static bool there(iggy_walk_t *walk, const iggy_row_t *row, int offset, uint64_t length)
+static inline bool there(iggy_walk_t *walk, const iggy_row_t *row, int offset, uint64_t length)
 {
     if (offset > walk->end || length > (uint64_t)(walk->end - offset)) {
         iggy_walk_fail(walk, row, offset, why_short);
@@ -79,24 +85,25 @@ bool iggy_walk_there(iggy_walk_t *walk, const iggy_row_t *row, int offset, uint6
     return there(walk, row, offset, length);
 }
 
-/* A number of 1 to 8 bytes, least significant first. */
-static uint64_t number_at(tvbuff_t *tvb, int offset, unsigned size)
+/* A number of 1 to 8 bytes that are there, least significant first. */
+static inline uint64_t number_at(const iggy_walk_t *walk, int offset, unsigned size)
 {
+    const uint8_t *bytes = walk->bytes + offset;
+    uint64_t value = 0;
+    uint32_t half;
     switch (size) {
     case 1:
-        return tvb_get_uint8(tvb, offset);
-    case 2:
-        return tvb_get_letohs(tvb, offset);
+        return bytes[0];
     case 4:
-        return tvb_get_letohl(tvb, offset);
+        memcpy(&half, bytes, sizeof half);
+        return GUINT32_FROM_LE(half);
     case 8:
-        return tvb_get_letoh64(tvb, offset);
-    default: {
-        uint64_t value = 0;
-        for (unsigned i = size; i > 0; i--)
-            value = value << 8 | tvb_get_uint8(tvb, offset + (int)i - 1);
+        memcpy(&value, bytes, sizeof value);
+        return GUINT64_FROM_LE(value);
+    default:
+        for (unsigned i = 0; i < size; i++)
+            value |= (uint64_t)bytes[i] << 8 * i;
         return value;
-    }
     }
 }
 
@@ -227,7 +234,7 @@ static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
         return offset;
     uint64_t value = 0;
     if (row->put || row->fact || row->sentinels || row->label || (row->flags & IGGY_KNOWN))
-        value = number_at(walk->tvb, offset, row->size <= 8 ? row->size : 8);
+        value = number_at(walk, offset, row->size <= 8 ? row->size : 8);
     bool unknown = (row->flags & IGGY_KNOWN) && !number_name(*row->hf, value);
     if (unknown && walk->mode == IGGY_WALK_FIT)
         return iggy_walk_fail(walk, row, offset, "a value that is not defined");
@@ -244,9 +251,8 @@ static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
     return offset + row->size;
 }
 
-static bool all_zero(tvbuff_t *tvb, int offset, int length)
+static bool all_zero(const uint8_t *bytes, int length)
 {
-    const uint8_t *bytes = tvb_get_ptr(tvb, offset, length);
     for (int i = 0; i < length; i++)
         if (bytes[i])
             return false;
@@ -257,7 +263,7 @@ static int walk_reserved(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *t
 {
     if (!there(walk, row, offset, row->size))
         return offset;
-    if (walk->mode == IGGY_WALK_FACTS || all_zero(walk->tvb, offset, row->size))
+    if (walk->mode == IGGY_WALK_FACTS || all_zero(walk->bytes + offset, row->size))
         return offset + row->size;
     bool enforced = (row->flags & IGGY_ENFORCED) != 0;
     if (walk->mode == IGGY_WALK_FIT && enforced)
@@ -297,7 +303,7 @@ static int walk_string(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
 {
     if (!there(walk, row, offset, row->size))
         return offset;
-    uint64_t length = number_at(walk->tvb, offset, row->size);
+    uint64_t length = number_at(walk, offset, row->size);
     int at = offset + row->size;
     if (walk->mode == IGGY_WALK_FIT && length == 0 && (row->flags & IGGY_NOT_EMPTY))
         return iggy_walk_fail(walk, row, offset, "an empty name");
@@ -356,7 +362,7 @@ static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
 {
     const char *text = NULL;
     if (numeric) {
-        uint64_t id = number_at(walk->tvb, offset, 4);
+        uint64_t id = number_at(walk, offset, 4);
         iggy_walk_note(walk, (iggy_fact_t)row->fact, id, offset, 4, NULL);
         if (row->fact)
             walk->facts->has[row->fact + 1] = 0;
@@ -599,7 +605,7 @@ static int walk_block(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
 {
     if (!there(walk, row, offset, row->size))
         return offset;
-    uint64_t length = number_at(walk->tvb, offset, row->size);
+    uint64_t length = number_at(walk, offset, row->size);
     walk->reg[row->put] = length;
     if (row->hf_2 && may_show(walk))
         proto_tree_add_item(tree, *row->hf_2, walk->tvb, offset, row->size, ENC_LITTLE_ENDIAN);
@@ -618,7 +624,20 @@ static int walk_call(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
 
 /* ---- the walk ---- */
 
-static bool row_holds(const iggy_walk_t *walk, const iggy_row_t *row, int offset)
+/* An item for its value alone: what most rows of a walk without a tree come to. */
+static inline int read_item(iggy_walk_t *walk, const iggy_row_t *row, int offset)
+{
+    if (!there(walk, row, offset, row->size))
+        return offset;
+    if (row->put || row->fact) {
+        uint64_t value = number_at(walk, offset, row->size <= 8 ? row->size : 8);
+        walk->reg[row->put] = value;
+        note(walk, row->fact, value, offset, row->size, NULL);
+    }
+    return offset + row->size;
+}
+
+static inline bool row_holds(const iggy_walk_t *walk, const iggy_row_t *row, int offset)
 {
     if (walk->version < row->since || (row->until && walk->version > row->until))
         return false;
@@ -638,10 +657,63 @@ int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, 
         [IGGY_ROW_REPEAT] = walk_loop,   [IGGY_ROW_WHILE] = walk_loop,        [IGGY_ROW_BLOCK] = walk_block,
         [IGGY_ROW_EXTENT] = walk_extent, [IGGY_ROW_CALL] = walk_call,
     };
-    for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END && !walk->failed; row++)
-        if (row_holds(walk, row, offset))
+    for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END && !walk->failed; row++) {
+        if (!row_holds(walk, row, offset))
+            continue;
+        if (row->kind == IGGY_ROW_ITEM && walk->mode == IGGY_WALK_FACTS && !(row->flags & IGGY_NAMED))
+            offset = read_item(walk, row, offset);
+        else
             offset = walk_kind[row->kind](walk, row, tree, offset);
+    }
     return offset;
+}
+
+/* ---- rows for walks without a tree ---- */
+
+/* Rows that a walk for facts steps over. A call of a fixed size without fact and register has nothing to say there. */
+static bool is_mute(const iggy_row_t *row)
+{
+    bool fixed = row->kind == IGGY_ROW_ITEM || row->kind == IGGY_ROW_RESERVED || (row->kind == IGGY_ROW_CALL && row->size);
+    return fixed && !row->put && !row->fact;
+}
+
+static void add_dry_row(GArray *dry, const iggy_row_t *row)
+{
+    iggy_row_t *last = dry->len ? &g_array_index(dry, iggy_row_t, dry->len - 1) : NULL;
+    if (!is_mute(row)) {
+        g_array_append_vals(dry, row, 1);
+        return;
+    }
+    bool always = !row->when && !(row->flags & IGGY_IF_LEFT);
+    if (always && last && last->kind == IGGY_ROW_RESERVED && !last->when && !last->flags &&
+        last->size + row->size <= UINT8_MAX) {
+        last->size = (uint8_t)(last->size + row->size);
+        return;
+    }
+    iggy_row_t step = { .kind = IGGY_ROW_RESERVED, .size = row->size, .when = row->when, .is = row->is,
+                        .flags = row->flags & (IGGY_NOT | IGGY_IF_LEFT) };
+    g_array_append_vals(dry, &step, 1);
+}
+
+static void add_dry_rows(GArray *dry, const iggy_row_t *rows, uint8_t version)
+{
+    for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END; row++) {
+        if (version < row->since || (row->until && version > row->until))
+            continue;
+        if (row->kind == IGGY_ROW_ROWS && !row->when && !row->done && !(row->flags & IGGY_IF_LEFT))
+            add_dry_rows(dry, row->rows, version);
+        else
+            add_dry_row(dry, row);
+    }
+}
+
+const iggy_row_t *iggy_dry_rows(const iggy_row_t *rows, uint8_t version)
+{
+    static const iggy_row_t end = IGGY_ROWS_END;
+    GArray *dry = g_array_new(FALSE, FALSE, sizeof(iggy_row_t));
+    add_dry_rows(dry, rows, version);
+    g_array_append_vals(dry, &end, 1);
+    return (const iggy_row_t *)(void *)g_array_free(dry, FALSE);
 }
 
 bool iggy_layout_fits(iggy_pdu_t *pdu, const iggy_row_t *rows, uint8_t version, int offset, int end)

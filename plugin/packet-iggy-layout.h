@@ -131,6 +131,7 @@ typedef struct iggy_row {
 typedef struct iggy_walk {
     iggy_pdu_t *pdu;
     tvbuff_t   *tvb;
+    const uint8_t *bytes;  /* those of tvb, as far as they are captured */
     iggy_walk_mode_t mode;
     uint8_t     version;   /* iggy_version_t */
     int         end;       /* end of the current extent */
@@ -156,6 +157,12 @@ void iggy_walk_init(iggy_walk_t *walk, iggy_pdu_t *pdu, iggy_walk_mode_t mode, u
  *         row that did not fit begins.
  */
 int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, int offset);
+
+/**
+ * The same rows for walks in mode FACTS in one version, shorter: inline rows in their place, and what says nothing there
+ * joined. Stays; to be made once. Rule: a CALL with a size, but without fact and register, does nothing in that mode.
+ */
+const iggy_row_t *iggy_dry_rows(const iggy_row_t *rows, uint8_t version);
 
 /** Note that the layout does not fit at `offset`; `why` is a constant text for the expert item. Returns offset. */
 int iggy_walk_fail(iggy_walk_t *walk, const iggy_row_t *row, int offset, const char *why);

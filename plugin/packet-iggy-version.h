@@ -31,6 +31,7 @@ typedef struct {
     iggy_version_set_t    possible; /* what the frames so far allow */
     uint8_t               evidence; /* iggy_known_t: what narrowed `possible` last */
     uint8_t               cluster[16]; /* that the servers of this connection name, zero = not seen */
+    unsigned              told;        /* so many states were there when the cluster was told of the last */
 } iggy_versions_t;
 
 /** Start: nothing is known but the preference. */

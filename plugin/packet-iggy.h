@@ -57,7 +57,8 @@ typedef enum {
     IGGY_PRIMARY_REBALANCE = 33,
     IGGY_SEGMENT_DELETE = 34,
     IGGY_COMMIT_REPLY = 35,
-    IGGY_PREPARE_PROGRESS = 36
+    IGGY_PREPARE_PROGRESS = 36,
+    IGGY_COMMANDS /* from here on none is known */
 } iggy_command_byte_t;
 
 /* Operations that the code names (operations.tsv has them all). */

@@ -11,6 +11,13 @@
 
 #include "packet-iggy-compat.h"
 
+#include <epan/prefs.h>
+
+/** Registers the preference that switches QUIC on; nothing else is done while it is off. */
+void iggy_register_quic(int proto, module_t *preferences);
+/** After preferences have changed. */
+void iggy_apply_quic(void);
+
 void iggy_handoff_tls(int proto);
 void iggy_handoff_websocket(int proto);
 

@@ -91,4 +91,11 @@ typedef gboolean iggy_bool;
 #define iggy_tls_app_handle(data) ((dissector_handle_t *)(data))
 #endif
 
+/* The value of a field: a member before 4.2, a pointer since. */
+#if IGGY_WS_AT_LEAST(4, 1)
+#define iggy_fvalue(field) ((field)->value)
+#else
+#define iggy_fvalue(field) ((fvalue_t *)&(field)->value)
+#endif
+
 #endif

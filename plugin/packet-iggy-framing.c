@@ -50,8 +50,9 @@ static void fill_place(iggy_place_t *place, const iggy_stream_t *stream, const i
     place->after_hole = (run->flags & IGGY_RUN_HOLE) != 0 && offset == run->offset;
 }
 
-/* One frame; what goes wrong in it must not take those behind it along. */
-static void show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
+uint32_t iggy_maximum_frame_size(void) { return maximum_size; }
+
+void iggy_show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
 {
     TRY {
         dissect_iggy_pdu(tvb, pinfo, tree, place);
@@ -78,7 +79,7 @@ static void show_frames(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
             size = end - offset; /* the one frame of a run that has no whole ones */
         iggy_place_t place;
         fill_place(&place, stream, run, offset);
-        show_frame(part_of(tvb, offset, size), pinfo, tree, &place);
+        iggy_show_frame(part_of(tvb, offset, size), pinfo, tree, &place);
         offset += size;
     }
 }
@@ -231,12 +232,23 @@ static bool is_first_byte(const tcp_flow_t *flow, bool saw_syn, uint32_t positio
     return saw_syn && (position == 1 || position == flow->base_seq + 1);
 }
 
-static void fill_tcp(iggy_handover_t *handover, packet_info *pinfo, const struct tcpinfo *tcp)
+/*
+ * Whether the bytes are several segments joined. TCP's own flag stays set for what follows in the same packet, so the source of
+ * the bytes is asked too: joined segments are the packet's newest one.
+ */
+static bool is_joined(tvbuff_t *tvb, const packet_info *pinfo, const struct tcpinfo *tcp)
+{
+    const GSList *newest = g_slist_last(pinfo->data_src);
+    return tcp->is_reassembled && newest &&
+           get_data_source_tvb((const struct data_source *)newest->data) == tvb_get_ds_tvb(tvb);
+}
+
+static void fill_tcp(iggy_handover_t *handover, tvbuff_t *tvb, packet_info *pinfo, const struct tcpinfo *tcp)
 {
     iggy_piece_t *piece = &handover->piece;
     struct tcp_analysis *analysis = get_tcp_conversation_data(handover->conversation, pinfo);
     piece->position = tcp->seq;
-    piece->one_segment = !tcp->is_reassembled;
+    piece->one_segment = !is_joined(tvb, pinfo, tcp);
     piece->acknowledges = true;
     piece->acknowledged = tcp->lastackseq;
     if (!analysis || !analysis->fwd || !analysis->rev)
@@ -256,7 +268,7 @@ static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, cons
     if (!tcp)
         return 0;
     handover.conversation = *conversation = find_or_create_conversation(pinfo);
-    fill_tcp(&handover, pinfo, tcp);
+    fill_tcp(&handover, tvb, pinfo, tcp);
     int done = iggy_dissect_piece(tvb, pinfo, tree, &handover);
     if (!done && trust == IGGY_TRUST_PORT && handover.piece.start && handover.piece.sender == IGGY_SENDER_CLIENT)
         done = iggy_legacy_begin(tvb, pinfo, tree, tcp);

@@ -33,6 +33,12 @@ uint8_t iggy_direction(const packet_info *pinfo);
 /** Who sends, by the ports that are ours: known only if one of the two is. */
 iggy_sender_t iggy_sender_by_port(const packet_info *pinfo);
 
+/** One frame that a carrier has cut out; what goes wrong in it does not take those behind it along. */
+void iggy_show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place);
+
+/** The preference: largest size of a frame. */
+uint32_t iggy_maximum_frame_size(void);
+
 void iggy_register_framing(int proto, module_t *preferences);
 void iggy_handoff_framing(void);
 

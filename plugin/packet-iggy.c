@@ -36,9 +36,10 @@ void proto_register_iggy(void)
 {
     iggy_commands_init();
     proto_iggy = proto_register_protocol("Apache Iggy", "Iggy", "iggy");
-    iggy_preferences = prefs_register_protocol(proto_iggy, NULL);
+    iggy_preferences = prefs_register_protocol(proto_iggy, iggy_apply_quic);
     iggy_register_framing(proto_iggy, iggy_preferences);
     iggy_register_joiner(proto_iggy);
+    iggy_register_quic(proto_iggy, iggy_preferences);
     iggy_register_pdu(proto_iggy);
     iggy_register_headers(proto_iggy);
     iggy_register_checksum(proto_iggy);

@@ -36,10 +36,13 @@ def all_captures():
 
 
 def damage(source, target, rate, seed):
-    result = subprocess.run(["editcap", "-E", str(rate), "--seed", str(seed), str(source), str(target)],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if result.returncode:
-        raise RuntimeError(result.stderr)
+    """Byte errors with this probability; editcap wants the type of captures with keys named again."""
+    for form in ([], ["-T", "ether"]):
+        command = ["editcap", *form, "-E", str(rate), "--seed", str(seed), str(source), str(target)]
+        result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if result.returncode == 0:
+            return
+    raise RuntimeError(result.stderr)
 
 
 def dissect(tshark, capture):

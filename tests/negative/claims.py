@@ -14,6 +14,7 @@ Needs the variables that tests/conftest.py describes.
 
 import argparse
 import random
+import re
 import struct
 import sys
 import tempfile
@@ -98,10 +99,11 @@ STREAMS = (zeros, zeros_with_size_and_command, sparse_file, words_of_zero, bench
 
 
 def synthetic(folder, port, seed=1):
-    """One capture a kind of stream: each piece in a connection of its own and all in one, with and without handshake."""
+    """All streams: each piece in a connection of its own, and those of a kind in one, with handshake and without."""
+    capture = Capture()
     for make in STREAMS:
         dice = random.Random("%s-%d" % (make.__name__, seed))
-        pieces, capture = list(make(dice)), Capture()
+        pieces = list(make(dice))
         for number, piece in enumerate(pieces):
             one = capture.connection(server_port=port, handshake=number % 2 == 0)
             one.send(dice.choice(("client", "server")), piece)
@@ -109,7 +111,7 @@ def synthetic(folder, port, seed=1):
         for piece in pieces:
             together.client(piece)
             together.server(piece[:len(piece) // 2] or piece)
-        yield capture.write(Path(folder) / ("%s-%d.pcap" % (make.__name__, port)))
+    return capture.write(Path(folder) / ("synthetic-%d.pcap" % port))
 
 
 # --- captures of others ---------------------------------------------------------------------------------------------------
@@ -150,6 +152,16 @@ def lines(tshark, path, way):
     return text.split("\n")
 
 
+ASKED = re.compile(r"Seq=1 .*Len=(\d+).*\[TCP segment of a reassembled PDU\]")
+
+
+def asks_for_more(mine):
+    """On our ports the first bytes after a SYN may be a prefix of a header: with fewer than 62 bytes that contradict nothing
+    the decision waits for the next segment."""
+    found = ASKED.search(mine)
+    return found and int(found.group(1)) < 62 and re.search(r"\b(8090|9090)\b", mine)
+
+
 def false_claims(tshark, plain, path):
     """(packets looked at, [descriptions]) of one capture, both ways."""
     faults, count = [], 0
@@ -157,7 +169,7 @@ def false_claims(tshark, plain, path):
         ours, theirs = lines(tshark, path, way), lines(plain, path, way)
         count += len(ours) - 1
         for mine, other in zip(ours, theirs):
-            if mine != other or ":iggy" in mine:
+            if (mine != other and not asks_for_more(mine)) or ":iggy" in mine:
                 faults.append("%s %s\n    with:    %s\n    without: %s" % (path, " ".join(way), mine[:200], other[:200]))
         if len(ours) != len(theirs):
             faults.append("%s %s: %d and %d packets" % (path, " ".join(way), len(ours), len(theirs)))
@@ -183,8 +195,7 @@ def run(tshark, folders=()):
             tshark.forget(path)
 
         for port in PORTS + (7777,):
-            for path in synthetic(folder, port):
-                judge(path)
+            judge(synthetic(folder, port))
         for source in captures_below(folders):
             judge(source)
             for port in PORTS:

@@ -59,15 +59,25 @@ typedef struct {
 
 /* ---- pieces of a packet ---- */
 
-/* How many pieces of this layer this dissection of the packet has seen, this one counted. */
-static uint32_t next_ordinal(packet_info *pinfo, const iggy_layer_t *layer)
+/* The pieces of this layer that this dissection of the packet has seen. */
+typedef struct {
+    uint32_t       count;
+    const uint8_t *last;
+} seen_t;
+
+/* The number of a piece in its packet. A heuristic that refused it and the port that takes it are asked for the same one. */
+static uint32_t ordinal_of(tvbuff_t *tvb, packet_info *pinfo, const iggy_layer_t *layer)
 {
-    uint32_t *seen = (uint32_t *)p_get_proto_data(pinfo->pool, pinfo, iggy_proto, layer->number);
+    seen_t *seen = (seen_t *)p_get_proto_data(pinfo->pool, pinfo, iggy_proto, layer->number);
+    const uint8_t *bytes = tvb_get_ptr(tvb, 0, 1);
     if (!seen) {
-        seen = wmem_new0(pinfo->pool, uint32_t);
+        seen = wmem_new0(pinfo->pool, seen_t);
         p_add_proto_data(pinfo->pool, pinfo, iggy_proto, layer->number, seen);
     }
-    return ++*seen;
+    if (seen->last != bytes)
+        seen->count++;
+    seen->last = bytes;
+    return seen->count;
 }
 
 static piece_t *find_piece(const direction_t *d, uint32_t packet, uint32_t ordinal)
@@ -248,12 +258,12 @@ static int dissect_next(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
 
 int iggy_dissect_unnumbered(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_layer_t *layer, iggy_trust_t trust)
 {
-    uint32_t ordinal = next_ordinal(pinfo, layer);
+    if (!tvb_captured_length(tvb))
+        return 0;
+    uint32_t ordinal = ordinal_of(tvb, pinfo, layer);
     iggy_handover_t handover = { .conversation = find_or_create_conversation(pinfo), .key = frames_key(layer) };
     handover.piece.trust = trust;
     joiner_t *joiner = (joiner_t *)conversation_get_proto_data(handover.conversation, pieces_key(layer));
-    if (!tvb_captured_length(tvb))
-        return 0;
     if (joiner)
         return dissect_next(tvb, pinfo, tree, layer, &handover, &joiner->direction[iggy_direction(pinfo)], ordinal);
     return PINFO_FD_VISITED(pinfo) ? 0 : dissect_first(tvb, pinfo, tree, layer, &handover, ordinal);

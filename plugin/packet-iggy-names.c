@@ -129,7 +129,8 @@ static char *server_key(const iggy_pdu_t *pdu)
 {
     bool to_server = pdu->place->side == IGGY_SIDE_CLIENT;
     const packet_info *pinfo = pdu->pinfo;
-    return wmem_strdup_printf(pdu->pinfo->pool, "%s %u", address_to_str(pdu->pinfo->pool, to_server ? &pinfo->dst : &pinfo->src),
+    const address *server = to_server ? &pinfo->dst : &pinfo->src;
+    return wmem_strdup_printf(pdu->pinfo->pool, "%s %u", address_to_str(pdu->pinfo->pool, server),
                               to_server ? pinfo->destport : pinfo->srcport);
 }
 
@@ -215,7 +216,8 @@ static void append(history_t *history, const state_t *state)
     uint64_t deletion = state->gone ? state->since : last ? last->deleted : 0;
     if (!history->states || history->count == history->room) {
         history->room = history->room ? 2 * history->room : 1;
-        history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, history->room * sizeof *history->states);
+        size_t room = history->room * sizeof *history->states;
+        history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, room);
     }
     history->states[history->count] = *state;
     history->states[history->count++].deleted = deletion;
@@ -454,7 +456,8 @@ static void keep_facts(const iggy_pdu_t *pdu)
         return;
     void *known = wmem_map_lookup(kept, found);
     if (!known) {
-        known = wmem_memdup(wmem_file_scope(), found, offsetof(iggy_kept_t, facts) + found->count * sizeof(iggy_kept_fact_t));
+        size_t used = offsetof(iggy_kept_t, facts) + found->count * sizeof(iggy_kept_fact_t);
+        known = wmem_memdup(wmem_file_scope(), found, used);
         wmem_map_insert(kept, known, known);
     }
     pdu->exchange->request_facts = known;

@@ -344,8 +344,8 @@ static uint32_t digest_of(const iggy_pdu_t *pdu)
 }
 
 /* An open request that this one repeats. One in doubt was answered unseen, and another of the same key follows it. */
-static iggy_exchange_t *repeats_open(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key, bool by_number,
-                                     uint32_t digest)
+static iggy_exchange_t *repeats_open(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key,
+                                     bool by_number, uint32_t digest)
 {
     iggy_exchange_t *first = NULL;
     unsigned tried = 0;
@@ -359,8 +359,8 @@ static iggy_exchange_t *repeats_open(const iggy_pdu_t *pdu, const iggy_pairs_t *
 }
 
 /* An earlier request of the client that this one repeats: refused for the moment, or one whose number is used once. */
-static iggy_exchange_t *repeats_earlier(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key, bool by_number,
-                                        uint32_t digest)
+static iggy_exchange_t *repeats_earlier(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key,
+                                        bool by_number, uint32_t digest)
 {
     iggy_exchange_t *earlier = recall(pairs->client, key->request, key->operation);
     if (!earlier || earlier->code != pdu->code)
@@ -433,7 +433,7 @@ static void keep_orphan(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_k
     pairs->orphans[pairs->orphans_count++] = (iggy_orphan_t){ pdu->frame, *key, error };
 }
 
-/* The oldest reply that acknowledges the request. A reply to an earlier one does not: the server had not received this one. */
+/* The oldest reply that acknowledges the request. A reply to an earlier one does not: the server did not have this one. */
 static bool answered_before(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_key_t *key, iggy_exchange_t *exchange)
 {
     uint32_t end = end_of(pdu);
@@ -446,7 +446,8 @@ static bool answered_before(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const ig
         exchange->reply_frame = orphan->frame->packet;
         exchange->flags |= is_transient(orphan->error) ? IGGY_EXCHANGE_TRANSIENT : 0;
         orphan->frame->exchange = exchange;
-        orphan->frame->notes = (uint8_t)((orphan->frame->notes & ~(IGGY_NOTE_NO_REQUEST | IGGY_NOTE_GIVEN_UP)) | IGGY_NOTE_LATER);
+        orphan->frame->notes &= (uint8_t)~(IGGY_NOTE_NO_REQUEST | IGGY_NOTE_GIVEN_UP);
+        orphan->frame->notes |= IGGY_NOTE_LATER;
         memmove(orphan, orphan + 1, (--pairs->orphans_count - i) * sizeof *orphan);
         return true;
     }
@@ -604,7 +605,7 @@ uint32_t iggy_reply_error(const iggy_pdu_t *pdu)
     return tvb_get_letohl(pdu->tvb, 256) ? tvb_get_letohl(pdu->tvb, 264) : 0;
 }
 
-/* The session number of a login result (commands.md 3.12): behind an empty result section for operation 1, bare for code 15. */
+/* The session number of a login result (commands.md 3.12): behind an empty result section for operation 1. */
 static uint64_t session_of(const iggy_pdu_t *pdu, const iggy_exchange_t *exchange)
 {
     unsigned offset = IGGY_HEADER_SIZE + 4 + (exchange->operation == IGGY_OP_REGISTER ? 4 : 0);
@@ -629,8 +630,8 @@ static void answer(iggy_pdu_t *pdu, iggy_exchange_t *exchange, iggy_client_t *cl
         client->session = MAX(client->session, session_of(pdu, exchange));
 }
 
-static iggy_exchange_t *answer_open(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions, const iggy_key_t *key,
-                                    iggy_open_t *open)
+static iggy_exchange_t *answer_open(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions,
+                                    const iggy_key_t *key, iggy_open_t *open)
 {
     iggy_exchange_t *exchange = open->exchange;
     if (!open->doubt && open->newer && !open->newer->doubt && !key->lane)
@@ -644,9 +645,9 @@ static iggy_exchange_t *answer_open(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
     return exchange;
 }
 
-/* No open request of this connection: one of another connection of the session, one more reply, or the refusal of a cancel. */
-static iggy_exchange_t *answer_other(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions, const iggy_key_t *key,
-                                     uint8_t *notes)
+/* No open request here: one of another connection of the session, one more reply, or the refusal of a cancellation. */
+static iggy_exchange_t *answer_other(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions,
+                                     const iggy_key_t *key, uint8_t *notes)
 {
     /* Where the capture misses a request of this connection, that may be the one. */
     bool known = numbered(versions, key->request) && !key->lane && !pdu->place->unseen;

@@ -13,6 +13,7 @@
 
 #include <epan/conversation_filter.h>
 #include <epan/proto_data.h>
+#include <epan/to_str.h>
 
 #include "packet-iggy-connection.h"
 #include "packet-iggy-names.h"
@@ -61,7 +62,8 @@ static void enter(iggy_client_t *client, uint64_t since, const iggy_session_t *s
         client->sessions = history = wmem_new0(wmem_file_scope(), struct iggy_session_history);
     if (history->count == history->room) {
         history->room = history->room ? 2 * history->room : 2;
-        history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, history->room * sizeof *history->states);
+        size_t room = history->room * sizeof *history->states;
+        history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, room);
     }
     history->states[history->count++] = (state_t){ since, session, before };
 }
@@ -302,6 +304,11 @@ static void show_number(iggy_pdu_t *pdu, proto_tree *tree, int hf, bool known, u
         proto_item_set_generated(proto_tree_add_uint(tree, hf, pdu->tvb, 0, 0, value));
 }
 
+static void show_time(iggy_pdu_t *pdu, proto_tree *tree, int hf, const nstime_t *when)
+{
+    proto_item_set_generated(proto_tree_add_time(tree, hf, pdu->tvb, 0, 0, when));
+}
+
 static void show_memberships(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t *session)
 {
     for (unsigned i = 0; i < session->memberships_count; i++) {
@@ -322,7 +329,8 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     if (user)
         proto_item_append_text(item, ": %s", user);
     if (session->sdk)
-        proto_item_append_text(item, "%s %s %s", user ? "," : ":", session->sdk, session->sdk_version ? session->sdk_version : "");
+        proto_item_append_text(item, "%s %s %s", user ? "," : ":", session->sdk,
+                               session->sdk_version ? session->sdk_version : "");
     e_guid_t guid = guid_of(session->client);
     proto_item_set_generated(proto_tree_add_guid(below, hf_iggy_session_client, pdu->tvb, 0, 0, &guid));
     if (session->number)
@@ -335,7 +343,7 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     show_number(pdu, below, hf_iggy_session_server_version, session->server_version != 0, session->server_version);
     show_text(pdu, below, hf_iggy_session_server_build, session->server_build);
     if (session->logged_in)
-        proto_item_set_generated(proto_tree_add_time(below, hf_iggy_session_login_time, pdu->tvb, 0, 0, &session->login_time));
+        show_time(pdu, below, hf_iggy_session_login_time, &session->login_time);
     show_memberships(pdu, below, session);
 }
 
@@ -346,7 +354,8 @@ void iggy_sessions_show(iggy_pdu_t *pdu, proto_tree *tree)
         return;
     if (tree)
         show_session(pdu, tree, session);
-    if (!p_get_proto_data(pdu->pinfo->pool, pdu->pinfo, proto_iggy, SESSION_KEY)) /* the first frame's, for the filters in the menu */
+    /* the first frame's, for the filters in the menu */
+    if (!p_get_proto_data(pdu->pinfo->pool, pdu->pinfo, proto_iggy, SESSION_KEY))
         p_add_proto_data(pdu->pinfo->pool, pdu->pinfo, proto_iggy, SESSION_KEY, (void *)session);
 }
 
@@ -362,10 +371,8 @@ static char *client_filter(packet_info *pinfo)
     const iggy_session_t *session = session_of_packet(pinfo);
     if (!session)
         return NULL;
-    const uint8_t *id = session->client;
-    return g_strdup_printf("iggy.session.client == %02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", id[0],
-                           id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13], id[14],
-                           id[15]);
+    e_guid_t guid = guid_of(session->client);
+    return g_strdup_printf("iggy.session.client == %s", guid_to_str(pinfo->pool, &guid));
 }
 
 static char *session_filter(packet_info *pinfo)

@@ -12,8 +12,11 @@ set(CPACK_PACKAGE_VENDOR "Iggy dissector maintainers")
 set(CPACK_PACKAGE_CONTACT "Iggy dissector maintainers <iggy-dissector@users.noreply.github.com>"
     CACHE STRING "Maintainer of the packages")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Apache Iggy dissector for Wireshark ${_series}")
-set(CPACK_PACKAGE_DESCRIPTION
-    "Shows the traffic of Apache Iggy, a message streaming platform, in Wireshark and tshark: requests and replies of clients, messages, and what the servers of a cluster say to each other.\n This package is for Wireshark ${_series}, and for no other series.")
+string(JOIN "\n" CPACK_PACKAGE_DESCRIPTION
+    "Shows the traffic of Apache Iggy, a message streaming platform, in Wireshark"
+    "and tshark: requests and replies of clients, messages, and what the servers"
+    "of a cluster say to each other."
+    "This package is for Wireshark ${_series}, and for no other series.")
 set(CPACK_PACKAGE_VERSION "${IGGY_VERSION}")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_PACKAGING_INSTALL_PREFIX "${Wireshark_INSTALL_PREFIX}")

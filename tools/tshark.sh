@@ -5,7 +5,8 @@
 #
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# tshark goes on without a plugin that it cannot load, and exits with 0; here that is an error.
+# tshark goes on without a plugin that it cannot load, and exits with 0; here that is an error. IGGY_PRELOAD=FILE is preloaded
+# into it: the runtime of a sanitizer, which the stock tshark does not have.
 
 . "$(dirname "${BASH_SOURCE[0]}")/prepare.sh"
 
@@ -14,7 +15,8 @@ command -v tshark >/dev/null || fail "tshark is missing"
 
 # As root Wireshark reads no plugins but the installed ones. An unprivileged user who keeps only root's right to read files
 # (a clone in /root is closed to others) may have them from anywhere.
-run=(env "WIRESHARK_PLUGIN_DIR=$build/plugins")
+settings=(env "WIRESHARK_PLUGIN_DIR=$build/plugins" ${IGGY_PRELOAD:+"LD_PRELOAD=$IGGY_PRELOAD"})
+run=("${settings[@]}")
 if [ "$(id -u)" -eq 0 ]; then
     as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
     for right in dac_read_search dac_override; do
@@ -24,7 +26,7 @@ if [ "$(id -u)" -eq 0 ]; then
             break
         fi
     done
-    run=("${as_nobody[@]}" env HOME=/nonexistent "WIRESHARK_PLUGIN_DIR=$build/plugins")
+    run=("${as_nobody[@]}" "${settings[@]}" HOME=/nonexistent)
 fi
 
 plugins=$("${run[@]}" tshark -G plugins 2>&1) || fail "tshark does not start: $plugins"

@@ -14,6 +14,7 @@
 #include "packet-iggy-decrypt.h"
 #include "packet-iggy-export.h"
 #include "packet-iggy-fields.h"
+#include "packet-iggy-limits.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
 #include "packet-iggy-wanted.h"
@@ -37,6 +38,13 @@
 #define AT_PAYLOAD_LENGTH 36
 
 #define FLAG_PRODUCER 1
+
+/* encodings.md 18; encryption adds 28 bytes to either */
+#define MOST_HEADERS (100000 + 28)
+#define MOST_PAYLOAD (64000000 + 28)
+/* messages.md 2.2 */
+#define MOST_EPOCH 0x7fff
+#define MOST_SEQUENCE 0x7fffffff
 
 static int hf_iggy_batch = IGGY_UNREGISTERED;
 static int hf_iggy_batch_partition_id = IGGY_UNREGISTERED;
@@ -330,7 +338,9 @@ static const iggy_row_t message_rows[] = {
     IGGY_U32(hf_iggy_message_timestamp_delta, .put = IGGY_REG_TIME_DELTA),
     IGGY_CALL(message_meaning),
     IGGY_U32(hf_iggy_message_headers_length, .put = IGGY_REG_HEADERS_LENGTH),
+    IGGY_RANGE(IGGY_REG_HEADERS_LENGTH, hf_iggy_message_headers_length, 0, MOST_HEADERS),
     IGGY_U32(hf_iggy_message_payload_length, .put = IGGY_REG_PAYLOAD_LENGTH),
+    IGGY_RANGE(IGGY_REG_PAYLOAD_LENGTH, hf_iggy_message_payload_length, 0, MOST_PAYLOAD),
     IGGY_RESERVED(8, .flags = IGGY_ENFORCED),
     IGGY_CALL(message_payload, .hf = &hf_iggy_message_payload_length),
     IGGY_CALL(message_headers, .hf = &hf_iggy_message_headers),
@@ -393,9 +403,11 @@ static int batch_begin(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
 static const iggy_row_t producer_rows[] = {
     IGGY_RESERVED(3, .flags = IGGY_ENFORCED),
     IGGY_U64(hf_iggy_batch_producer_id),
-    IGGY_U16(hf_iggy_batch_producer_epoch),
+    IGGY_U16(hf_iggy_batch_producer_epoch, .put = IGGY_REG_COUNT_4),
+    IGGY_RANGE(IGGY_REG_COUNT_4, hf_iggy_batch_producer_epoch, 0, MOST_EPOCH),
     IGGY_RESERVED(2, .flags = IGGY_ENFORCED),
-    IGGY_U32(hf_iggy_batch_base_sequence),
+    IGGY_U32(hf_iggy_batch_base_sequence, .put = IGGY_REG_COUNT_4),
+    IGGY_RANGE(IGGY_REG_COUNT_4, hf_iggy_batch_base_sequence, 0, MOST_SEQUENCE),
     IGGY_ROWS_END
 };
 

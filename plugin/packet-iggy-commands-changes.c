@@ -8,6 +8,8 @@
 
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
+#include "packet-iggy-limits.h"
+#include "packet-iggy-names.h"
 
 /* request and reply */
 static int hf_iggy_change_start = IGGY_UNREGISTERED;
@@ -86,6 +88,7 @@ static int ett_iggy_change_item = IGGY_UNREGISTERED;
 
 static expert_field ei_iggy_change_unknown = EI_INIT;
 static expert_field ei_iggy_change_group = EI_INIT;
+static expert_field ei_iggy_change_phase = EI_INIT;
 
 #define START_AFTER 2
 
@@ -396,52 +399,53 @@ typedef struct {
     uint8_t group; /* a record of this kind in another group is refused */
     const char *name;
     const iggy_row_t *rows;
+    iggy_done_t learn; /* items: what is now has this name */
 } change_body_t;
 
 static const change_body_t record_bodies[] = {
-    { 1, GROUP_STREAMS, "stream_created", stream_rows },
-    { 2, GROUP_STREAMS, "stream_updated", stream_rows },
-    { 3, GROUP_STREAMS, "stream_deleted", stream_deleted_rows },
-    { 10, GROUP_TOPICS, "topic_created", topic_rows },
-    { 11, GROUP_TOPICS, "topic_updated", topic_rows },
-    { 12, GROUP_TOPICS, "topic_deleted", topic_deleted_rows },
-    { 20, GROUP_PARTITIONS, "partitions_changed", partitions_changed_rows },
-    { 30, GROUP_CONSUMER_GROUPS, "consumer_group_created", group_created_rows },
-    { 31, GROUP_CONSUMER_GROUPS, "consumer_group_deleted", group_deleted_rows },
-    { 40, GROUP_MEMBERS, "consumer_group_member_joined", member_joined_rows },
-    { 41, GROUP_MEMBERS, "consumer_group_member_left", member_left_rows },
-    { 42, GROUP_MEMBERS, "consumer_group_partition_handed_over", handed_over_rows },
-    { 50, GROUP_USERS, "user_created", user_rows },
-    { 51, GROUP_USERS, "user_updated", user_rows },
-    { 52, GROUP_USERS, "user_deleted", user_name_rows },
-    { 53, GROUP_USERS, "user_password_changed", user_name_rows },
-    { 54, GROUP_USERS, "user_permissions_updated", user_permissions_rows },
-    { 60, GROUP_TOKENS, "personal_access_token_created", token_rows },
-    { 61, GROUP_TOKENS, "personal_access_token_deleted", token_deleted_rows },
-    { 70, GROUP_SESSIONS, "session_registered", session_rows },
-    { 71, GROUP_SESSIONS, "session_closed", session_closed_rows },
+    { 1, GROUP_STREAMS, "stream_created", stream_rows, NULL },
+    { 2, GROUP_STREAMS, "stream_updated", stream_rows, NULL },
+    { 3, GROUP_STREAMS, "stream_deleted", stream_deleted_rows, NULL },
+    { 10, GROUP_TOPICS, "topic_created", topic_rows, NULL },
+    { 11, GROUP_TOPICS, "topic_updated", topic_rows, NULL },
+    { 12, GROUP_TOPICS, "topic_deleted", topic_deleted_rows, NULL },
+    { 20, GROUP_PARTITIONS, "partitions_changed", partitions_changed_rows, NULL },
+    { 30, GROUP_CONSUMER_GROUPS, "consumer_group_created", group_created_rows, NULL },
+    { 31, GROUP_CONSUMER_GROUPS, "consumer_group_deleted", group_deleted_rows, NULL },
+    { 40, GROUP_MEMBERS, "consumer_group_member_joined", member_joined_rows, NULL },
+    { 41, GROUP_MEMBERS, "consumer_group_member_left", member_left_rows, NULL },
+    { 42, GROUP_MEMBERS, "consumer_group_partition_handed_over", handed_over_rows, NULL },
+    { 50, GROUP_USERS, "user_created", user_rows, NULL },
+    { 51, GROUP_USERS, "user_updated", user_rows, NULL },
+    { 52, GROUP_USERS, "user_deleted", user_name_rows, NULL },
+    { 53, GROUP_USERS, "user_password_changed", user_name_rows, NULL },
+    { 54, GROUP_USERS, "user_permissions_updated", user_permissions_rows, NULL },
+    { 60, GROUP_TOKENS, "personal_access_token_created", token_rows, NULL },
+    { 61, GROUP_TOKENS, "personal_access_token_deleted", token_deleted_rows, NULL },
+    { 70, GROUP_SESSIONS, "session_registered", session_rows, NULL },
+    { 71, GROUP_SESSIONS, "session_closed", session_closed_rows, NULL },
 };
 
 static const change_body_t item_bodies[] = {
-    { GROUP_STREAMS, GROUP_STREAMS, "streams", stream_rows },
-    { GROUP_TOPICS, GROUP_TOPICS, "topics", topic_item_rows },
-    { GROUP_PARTITIONS, GROUP_PARTITIONS, "partitions", partitions_rows },
-    { GROUP_CONSUMER_GROUPS, GROUP_CONSUMER_GROUPS, "consumer_groups", group_rows },
-    { GROUP_MEMBERS, GROUP_MEMBERS, "consumer_group_members", member_rows },
-    { GROUP_USERS, GROUP_USERS, "users", user_rows },
-    { GROUP_TOKENS, GROUP_TOKENS, "personal_access_tokens", token_rows },
-    { GROUP_SESSIONS, GROUP_SESSIONS, "sessions", session_rows },
+    { GROUP_STREAMS, GROUP_STREAMS, "streams", stream_rows, iggy_learn_stream },
+    { GROUP_TOPICS, GROUP_TOPICS, "topics", topic_item_rows, iggy_learn_topic },
+    { GROUP_PARTITIONS, GROUP_PARTITIONS, "partitions", partitions_rows, NULL },
+    { GROUP_CONSUMER_GROUPS, GROUP_CONSUMER_GROUPS, "consumer_groups", group_rows, iggy_learn_consumer_group },
+    { GROUP_MEMBERS, GROUP_MEMBERS, "consumer_group_members", member_rows, NULL },
+    { GROUP_USERS, GROUP_USERS, "users", user_rows, iggy_learn_user },
+    { GROUP_TOKENS, GROUP_TOKENS, "personal_access_tokens", token_rows, NULL },
+    { GROUP_SESSIONS, GROUP_SESSIONS, "sessions", session_rows, NULL },
 };
 
 static const change_body_t key_bodies[] = {
-    { GROUP_STREAMS, GROUP_STREAMS, "streams", stream_id_rows },
-    { GROUP_TOPICS, GROUP_TOPICS, "topics", topic_id_rows },
-    { GROUP_PARTITIONS, GROUP_PARTITIONS, "partitions", topic_id_rows },
-    { GROUP_CONSUMER_GROUPS, GROUP_CONSUMER_GROUPS, "consumer_groups", group_id_rows },
-    { GROUP_MEMBERS, GROUP_MEMBERS, "consumer_group_members", member_id_rows },
-    { GROUP_USERS, GROUP_USERS, "users", user_id_rows },
-    { GROUP_TOKENS, GROUP_TOKENS, "personal_access_tokens", token_id_rows },
-    { GROUP_SESSIONS, GROUP_SESSIONS, "sessions", session_id_rows },
+    { GROUP_STREAMS, GROUP_STREAMS, "streams", stream_id_rows, NULL },
+    { GROUP_TOPICS, GROUP_TOPICS, "topics", topic_id_rows, NULL },
+    { GROUP_PARTITIONS, GROUP_PARTITIONS, "partitions", topic_id_rows, NULL },
+    { GROUP_CONSUMER_GROUPS, GROUP_CONSUMER_GROUPS, "consumer_groups", group_id_rows, NULL },
+    { GROUP_MEMBERS, GROUP_MEMBERS, "consumer_group_members", member_id_rows, NULL },
+    { GROUP_USERS, GROUP_USERS, "users", user_id_rows, NULL },
+    { GROUP_TOKENS, GROUP_TOKENS, "personal_access_tokens", token_id_rows, NULL },
+    { GROUP_SESSIONS, GROUP_SESSIONS, "sessions", session_id_rows, NULL },
 };
 
 static value_string kind_vals[array_length(record_bodies) + 1]; /* made from the table at registration */
@@ -481,8 +485,12 @@ static int walk_item_body(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *
 {
     const change_body_t *body = body_of(item_bodies, array_length(item_bodies), walk->reg[IGGY_REG_GROUP]);
 
-    return body ? iggy_walk_rows(walk, body->rows, tree, offset)
-                : walk_opaque(walk, row, tree, offset, &ei_iggy_change_unknown);
+    if (!body)
+        return walk_opaque(walk, row, tree, offset, &ei_iggy_change_unknown);
+    int end = iggy_walk_rows(walk, body->rows, tree, offset);
+    if (body->learn && walk->mode != IGGY_WALK_FIT && !walk->failed)
+        body->learn(walk, NULL, offset, end);
+    return end;
 }
 
 static int walk_token_key(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
@@ -539,6 +547,7 @@ static const iggy_row_t page_token_rows[] = {
     IGGY_CALL(walk_groups_mask, .size = 1),
     IGGY_U8(hf_iggy_change_group, .put = IGGY_REG_GROUP, .label = ": |"),
     IGGY_U16(hf_iggy_change_token_key_length, .put = IGGY_REG_KEY_LENGTH),
+    IGGY_RANGE(IGGY_REG_KEY_LENGTH, hf_iggy_change_token_key_length, 0, 260),
     IGGY_EXTENT(IGGY_REG_KEY_LENGTH, token_key_rows, hf_iggy_change_token_key, ett_iggy_change_token_key,
                 .when = IGGY_REG_KEY_LENGTH, .flags = IGGY_NOT),
     IGGY_ROWS_END
@@ -562,7 +571,8 @@ static const iggy_row_t changes_request_rows[] = {
     IGGY_TIME(hf_iggy_change_since, .when = IGGY_REG_HAS, .is = 1),
     IGGY_U8(hf_iggy_change_has_until, .put = IGGY_REG_HAS, .flags = IGGY_KNOWN),
     IGGY_TIME(hf_iggy_change_until, .when = IGGY_REG_HAS, .is = 1),
-    IGGY_U32(hf_iggy_change_page_limit),
+    IGGY_U32(hf_iggy_change_page_limit, .put = IGGY_REG_COUNT),
+    IGGY_RANGE(IGGY_REG_COUNT, hf_iggy_change_page_limit, 1, 1000),
     IGGY_U8(hf_iggy_change_groups_count, .put = IGGY_REG_COUNT, .sentinels = all_groups),
     IGGY_LIST_BARE(IGGY_REG_COUNT, group_list_rows, 1),
     PAGE_TOKEN,
@@ -600,9 +610,21 @@ static const iggy_row_t item_rows[] = {
     IGGY_ROWS_END
 };
 
+/* Records are of phase 0, items of phase 1, never both. */
+static int check_phase(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (iggy_walk_shows(walk) && walk->reg[IGGY_REG_COUNT] && walk->reg[IGGY_REG_SCOPE] != row->is)
+        proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_change_phase, walk->tvb, offset - 4, 4);
+    return offset;
+}
+
+#define PHASE_CHANGES 0
+#define PHASE_CURRENT 1
+
+/* `is` of these calls is the phase that goes with the list, not a condition. */
 static const iggy_row_t changes_reply_rows[] = {
     IGGY_U8(hf_iggy_change_status, .flags = IGGY_KNOWN),
-    IGGY_U8(hf_iggy_change_phase, .flags = IGGY_KNOWN),
+    IGGY_U8(hf_iggy_change_phase, .put = IGGY_REG_SCOPE, .flags = IGGY_KNOWN),
     IGGY_U8(hf_iggy_change_has_log_id, .put = IGGY_REG_HAS, .flags = IGGY_KNOWN),
     IGGY_FIXED(hf_iggy_change_log_id, 16, .when = IGGY_REG_HAS, .is = 1),
     IGGY_U64(hf_iggy_change_oldest_op),
@@ -612,8 +634,10 @@ static const iggy_row_t changes_reply_rows[] = {
     CURSOR(.when = IGGY_REG_HAS, .is = 1),
     IGGY_U8(hf_iggy_change_has_more),
     IGGY_U32(hf_iggy_change_records_count, .put = IGGY_REG_COUNT, .fact = IGGY_FACT_COUNT),
+    IGGY_CALL(check_phase, .is = PHASE_CHANGES),
     IGGY_LIST(IGGY_REG_COUNT, record_rows, hf_iggy_change_record, ett_iggy_change_record, 43, .flags = IGGY_SCOPED),
     IGGY_U32(hf_iggy_change_items_count, .put = IGGY_REG_COUNT),
+    IGGY_CALL(check_phase, .is = PHASE_CURRENT),
     IGGY_LIST(IGGY_REG_COUNT, item_rows, hf_iggy_change_item, ett_iggy_change_item, 5, .fact = IGGY_FACT_COUNT,
               .when = IGGY_REG_COUNT, .flags = IGGY_SCOPED | IGGY_NOT),
     PAGE_TOKEN,
@@ -621,7 +645,7 @@ static const iggy_row_t changes_reply_rows[] = {
 };
 
 const iggy_command_t iggy_commands_changes[] = {
-    { 17, IGGY_OP_NON_REPLICATED, IGGY_0_12_0, 0, 0, "get_metadata_changes", changes_request_rows, changes_reply_rows, NULL },
+    { 17, IGGY_OP_NON_REPLICATED, IGGY_0_12_0, 0, IGGY_LEARN, "get_metadata_changes", changes_request_rows, changes_reply_rows, NULL },
     { .name = NULL }
 };
 
@@ -771,6 +795,9 @@ void iggy_register_commands_changes(int proto)
             EXPFILL } },
         { &ei_iggy_change_group,
           { "iggy.expert.change_group", PI_PROTOCOL, PI_WARN, "A record of this kind does not belong to this group", EXPFILL } },
+        { &ei_iggy_change_phase,
+          { "iggy.expert.change_phase", PI_PROTOCOL, PI_WARN,
+            "Records belong to phase \"changes\", items to phase \"current\"", EXPFILL } },
     };
 
     name_kinds();

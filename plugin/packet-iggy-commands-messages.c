@@ -10,6 +10,7 @@
 #include "packet-iggy-bodies.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
+#include "packet-iggy-limits.h"
 #include "packet-iggy-values.h"
 
 static int hf_iggy_poll_auto_commit = IGGY_UNREGISTERED;
@@ -46,7 +47,7 @@ static int ett_iggy_fetch_records = IGGY_UNREGISTERED;
 static expert_field ei_iggy_messages_count = EI_INIT;
 static expert_field ei_iggy_stale_assignment = EI_INIT;
 static expert_field ei_iggy_partition_error = EI_INIT;
-static expert_field ei_iggy_wait = EI_INIT;
+static expert_field ei_iggy_poll_limits = EI_INIT;
 
 #define STALE_ASSIGNMENT 0xffffffffu
 
@@ -78,7 +79,7 @@ static const iggy_row_t poll_rows[] = {
     IGGY_ROWS(iggy_rows_stream_topic),
     IGGY_ROWS(iggy_rows_opt_partition),
     IGGY_ROWS(iggy_rows_strategy),
-    IGGY_U32(hf_iggy_poll_count, .fact = IGGY_FACT_POLL_COUNT, .put = IGGY_REG_COUNT),
+    IGGY_U32(hf_iggy_poll_count, .fact = IGGY_FACT_POLL_COUNT, .put = IGGY_REG_COUNT_2),
     IGGY_U8(hf_iggy_poll_auto_commit),
     IGGY_ROWS_END
 };
@@ -128,6 +129,7 @@ static const iggy_row_t send_metadata_rows[] = {
     IGGY_ROWS(iggy_rows_stream_topic),
     IGGY_ROWS(iggy_rows_partitioning),
     IGGY_U32(hf_iggy_messages_count, .fact = IGGY_FACT_MESSAGES_COUNT, .put = IGGY_REG_COUNT),
+    IGGY_RANGE(IGGY_REG_COUNT, hf_iggy_messages_count, 1, IGGY_NO_LIMIT),
     IGGY_ROWS_END
 };
 
@@ -203,24 +205,46 @@ static const iggy_row_t route_reply_rows[] = {
 #define TIMEOUT_MOST 630000000u
 #define TIMEOUT_MARGIN 1000000u
 
+#define LEAST_BYTES 344 /* head of a poll reply, of a batch, of a message */
+#define MOST_TARGETS 1000
+
+/* Not more than the poll asks for at most, which is in IGGY_REG_COUNT_2. */
+static int check_min_count(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    uint64_t least = walk->reg[IGGY_REG_COUNT_3], most = walk->reg[IGGY_REG_COUNT_2];
+
+    if (iggy_walk_shows(walk) && (least == 0 || least > most))
+        proto_tree_add_expert_format(tree, walk->pdu->pinfo, &ei_iggy_poll_limits, walk->tvb, offset, 0,
+                                     "Least messages are %" PRIu64 ", the server wants 1 to %" PRIu64, least, most);
+    return offset;
+}
+
 static int check_wait(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
 {
     uint64_t wait = walk->reg[IGGY_REG_START], timeout = walk->reg[IGGY_REG_STATUS];
 
     if (iggy_walk_shows(walk) &&
         (wait > WAIT_MOST || timeout == 0 || timeout > TIMEOUT_MOST || (wait && timeout < wait + TIMEOUT_MARGIN)))
-        proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_wait, walk->tvb, offset - 8, 8);
+        proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_poll_limits, walk->tvb, offset - 8, 8);
     return offset;
 }
 
 #define WAIT IGGY_U64(hf_iggy_poll_wait, .put = IGGY_REG_START, .sentinels = at_once)
+#define MIN_COUNT IGGY_U32(hf_iggy_poll_min_count, .put = IGGY_REG_COUNT_3)
+#define MAX_BYTES \
+    IGGY_U32(hf_iggy_poll_max_bytes, .put = IGGY_REG_COUNT_4), \
+    IGGY_RANGE(IGGY_REG_COUNT_4, hf_iggy_poll_max_bytes, LEAST_BYTES, IGGY_NO_LIMIT)
+#define TARGETS_COUNT \
+    IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT), \
+    IGGY_RANGE(IGGY_REG_COUNT, hf_iggy_poll_targets_count, 1, MOST_TARGETS)
 #define REQUEST_TIMEOUT IGGY_U64(hf_iggy_poll_request_timeout, .put = IGGY_REG_STATUS), IGGY_CALL(check_wait)
 
 static const iggy_row_t deferred_rows[] = {
     IGGY_ROWS(poll_rows),
     WAIT,
-    IGGY_U32(hf_iggy_poll_min_count),
-    IGGY_U32(hf_iggy_poll_max_bytes),
+    MIN_COUNT,
+    IGGY_CALL(check_min_count),
+    MAX_BYTES,
     REQUEST_TIMEOUT,
     IGGY_ROWS_END
 };
@@ -236,7 +260,7 @@ static const iggy_row_t wait_rows[] = {
     IGGY_ROWS(iggy_rows_stream_topic),
     WAIT,
     REQUEST_TIMEOUT,
-    IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT),
+    TARGETS_COUNT,
     IGGY_LIST(IGGY_REG_COUNT, wait_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 5, .flags = IGGY_SCOPED),
     IGGY_ROWS_END
 };
@@ -249,10 +273,31 @@ static const iggy_row_t wait_reply_rows[] = {
 
 /* ---- fetch_messages (109, messages.md 4.6) ---- */
 
+#define STRATEGY_OFFSET 1
+#define STRATEGY_NEXT 5
+
+/* A fetch reads from an offset or from where the consumer is, and a partition gets no more than the whole. */
+static int check_target(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    uint64_t strategy = walk->reg[IGGY_REG_KIND], bytes = walk->reg[IGGY_REG_LENGTH], most = walk->reg[IGGY_REG_COUNT_4];
+
+    if (!iggy_walk_shows(walk))
+        return offset;
+    if (strategy != STRATEGY_OFFSET && strategy != STRATEGY_NEXT)
+        proto_tree_add_expert_format(tree, walk->pdu->pinfo, &ei_iggy_poll_limits, walk->tvb, offset, 0,
+                                     "A fetch reads by offset or next alone");
+    if (bytes > most)
+        proto_tree_add_expert_format(tree, walk->pdu->pinfo, &ei_iggy_poll_limits, walk->tvb, offset, 0,
+                                     "The partition may have more bytes than the whole reply, which is at most %" PRIu64, most);
+    return offset;
+}
+
 static const iggy_row_t fetch_target_rows[] = {
     IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ": partition |"),
     IGGY_ROWS(iggy_rows_strategy),
-    IGGY_U32(hf_iggy_poll_max_bytes),
+    IGGY_U32(hf_iggy_poll_max_bytes, .put = IGGY_REG_LENGTH),
+    IGGY_RANGE(IGGY_REG_LENGTH, hf_iggy_poll_max_bytes, LEAST_BYTES, IGGY_NO_LIMIT),
+    IGGY_CALL(check_target),
     IGGY_U64(hf_iggy_context_partition_incarnation),
     IGGY_U64(hf_iggy_context_owner_generation),
     IGGY_ROWS_END
@@ -263,11 +308,12 @@ static const iggy_row_t fetch_rows[] = {
     IGGY_ROWS(iggy_rows_stream_topic),
     WAIT,
     REQUEST_TIMEOUT,
-    IGGY_U32(hf_iggy_poll_min_count),
-    IGGY_U32(hf_iggy_poll_count, .fact = IGGY_FACT_POLL_COUNT),
-    IGGY_U32(hf_iggy_poll_max_bytes),
+    MIN_COUNT,
+    IGGY_U32(hf_iggy_poll_count, .fact = IGGY_FACT_POLL_COUNT, .put = IGGY_REG_COUNT_2),
+    IGGY_CALL(check_min_count),
+    MAX_BYTES,
     IGGY_U8(hf_iggy_poll_auto_commit),
-    IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT),
+    TARGETS_COUNT,
     IGGY_LIST(IGGY_REG_COUNT, fetch_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 25, .flags = IGGY_SCOPED),
     IGGY_ROWS_END
 };
@@ -481,8 +527,8 @@ void iggy_register_commands_messages(int proto)
             "The member's assignment is stale: it must call sync_consumer_group", EXPFILL } },
         { &ei_iggy_partition_error,
           { "iggy.expert.partition_error", PI_RESPONSE_CODE, PI_NOTE, "An error of this partition alone", EXPFILL } },
-        { &ei_iggy_wait,
-          { "iggy.expert.wait", PI_PROTOCOL, PI_WARN,
+        { &ei_iggy_poll_limits,
+          { "iggy.expert.poll_limits", PI_PROTOCOL, PI_WARN,
             "Wait or request timeout out of range: the server refuses the request", EXPFILL } },
     };
 

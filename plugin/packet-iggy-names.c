@@ -549,10 +549,21 @@ void iggy_names_follow(iggy_pdu_t *pdu)
             change(pdu, changes[i].fact ? changes[i].fact : scope_fact(pdu->facts), changes[i].ends);
 }
 
+/* A consumer stands before the stream and topic that its group belongs to, so its other half is found when both are known. */
+static void complete_late(iggy_facts_t *facts, iggy_pdu_t *pdu)
+{
+    if (!iggy_names_complete(pdu, facts, IGGY_FACT_CONSUMER_GROUP_ID))
+        return;
+    for (int half = 0; half < 2; half++)
+        if (facts->has[IGGY_FACT_CONSUMER_GROUP_ID + half] == 2)
+            facts->has[IGGY_FACT_CONSUMER_GROUP_ID + half] = 3; /* no row has shown it */
+}
+
 void iggy_names_after_body(iggy_pdu_t *pdu)
 {
     bool first = !PINFO_FD_VISITED(pdu->pinfo);
     if (pdu->command == IGGY_REQUEST) {
+        complete_late(pdu->facts, pdu);
         if (first && pdu->exchange && !pdu->exchange->request_facts)
             keep_facts(pdu);
         return;

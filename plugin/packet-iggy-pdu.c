@@ -20,6 +20,7 @@
 #include "packet-iggy-names.h"
 #include "packet-iggy-learnt.h"
 #include "packet-iggy-links.h"
+#include "packet-iggy-limits.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
 #include "packet-iggy-replica.h"
@@ -79,6 +80,7 @@ static void show_header(iggy_pdu_t *pdu)
     int after = iggy_walk_rows(&walk, iggy_header_rows(pdu->command), tree, 0);
     iggy_walk_close(&walk, tree, after);
     show_unknown(pdu);
+    iggy_check_code(pdu);
     iggy_check_header(pdu, tree);
 }
 
@@ -245,6 +247,7 @@ void iggy_register_bodies(int proto)
     first_body_field = last_field(proto) + 1;
     iggy_register_fields(proto);
     iggy_register_options(proto);
+    iggy_register_limits(proto);
     iggy_register_commands_system(proto);
     iggy_register_commands_changes(proto);
     iggy_register_commands_users(proto);

@@ -79,7 +79,8 @@ THREE = [message(b"one", 0, 1), message(b"two", 1, 2, user_headers([("k", "v")])
 def polled(tshark, folder, records, version="0.12.2", count=3, **more):
     """The values of a poll reply with these records."""
     session = Session(version)
-    packet = session.exchange(100, POLL, poll_reply(records, 3, 1000, count, version))
+    session.ask(100, POLL)
+    packet = session.answer(100, poll_reply(records, 3, 1000, count, version), mss=60000)
     return session.frame(tshark, folder, packet, **more)
 
 
@@ -184,6 +185,21 @@ def test_bytes_that_must_be_zero(tshark, tmp_path, version, record, expert):
     values = polled(tshark, tmp_path, record, version)
     assert "iggy.expert." + expert in values
     assert values["iggy.message.offset"] == ["100", "101", "102"]
+
+
+@pytest.mark.parametrize("epoch, sequence, bad", [(0x7fff, 0x7fffffff, 0), (0x8000, 1, 1), (1, 0x80000000, 1)])
+def test_limits_of_producers(tshark, tmp_path, epoch, sequence, bad):
+    record = bytearray(with_producer(batch(THREE, 3, 100, STAMP)))
+    struct.pack_into("<H", record, 64, epoch)
+    struct.pack_into("<I", record, 68, sequence)
+    assert len(polled(tshark, tmp_path, bytes(record)).get("iggy.expert.range", [])) == bad
+
+
+def test_limit_of_user_headers(tshark, tmp_path):
+    """100,000 bytes, and 28 more when they are encrypted."""
+    messages = [message(b"", 0, 0, bytes(100_028)), message(b"", 1, 0, bytes(100_029))]
+    values = polled(tshark, tmp_path, batch(messages, 3, 100, STAMP), count=2)
+    assert len(values["iggy.expert.range"]) == 1
 
 
 FIRST = 256 # place of the first message

@@ -346,9 +346,9 @@ class Session:
         return self.connection.client(request(body, code=code if operation == 2 else 0, operation=operation, session=1,
                                               request=self.number))
 
-    def answer(self, code, body=b"", **more):
+    def answer(self, code, body=b"", mss=None):
         return self.connection.server(reply((u32(0) if code in self.FRAMED else b"") + body,
-                                            operation=self.OPERATIONS.get(code, 2), request=self.number, **more))
+                                            operation=self.OPERATIONS.get(code, 2), request=self.number), mss=mss)
 
     def exchange(self, code, asked, answered):
         self.ask(code, asked)
@@ -580,6 +580,37 @@ def test_items_of_every_group(tshark, tmp_path, group):
     assert "iggy.expert.layout" not in values and "iggy.extra" not in values
 
 
+@pytest.mark.parametrize("records, items, phase, bad", [(1, 0, 0, False), (0, 1, 1, False), (1, 0, 1, True), (0, 1, 0, True)])
+def test_phases(tshark, tmp_path, records, items, phase, bad):
+    body = bytearray(changes_reply([record(6, 52, USER_KEY + name("u"))] * records,
+                                   [u8(3) + u32(len(ITEMS[3])) + ITEMS[3]] * items))
+    body[1] = phase
+    session = Session("0.12.2")
+    values = session.frame(tshark, tmp_path, session.exchange(17, changes_request(), bytes(body)))
+    assert ("iggy.expert.change_phase" in values) == bad
+
+
+def test_names_learnt_from_what_is_now(tshark, tmp_path, two_pass):
+    """The items of the current phase name streams, topics, groups and users for later frames; records of the past do not."""
+    session = Session("0.12.2")
+    items = [u8(group) + u32(len(ITEMS[group])) + ITEMS[group] for group in (1, 2, 4, 6)]
+    session.exchange(17, changes_request(3), changes_reply(items=items))
+    session.exchange(17, changes_request(), changes_reply([record(1, 1, u32(77) + u64(1) + u64(7) + name("old") + NO_OPTIONS)]))
+    known = session.ask(120, u8(2) + ident(8) + ident(1) + ident(2) + u8(1) + u32(0))
+    unknown = session.ask(120, u8(1) + ident(8) + ident(77) + ident(2) + u8(1) + u32(0))
+    values = session.frame(tshark, tmp_path, known, two_pass=two_pass)
+    assert values["iggy.stream.name"] == ["s"] and values["iggy.topic.name"] == ["t"]
+    assert values["iggy.consumer_group.name"] == ["g"]
+    assert "iggy.stream.name" not in session.frame(tshark, tmp_path, unknown, two_pass=two_pass)
+
+
+@pytest.mark.parametrize("limit, bad", [(1, False), (1000, False), (0, True), (1001, True)])
+def test_limit_of_a_page(tshark, tmp_path, limit, bad):
+    session = Session("0.12.2")
+    values = session.frame(tshark, tmp_path, session.ask(17, changes_request(limit=limit)))
+    assert ("iggy.expert.range" in values) == bad
+
+
 KEYS = {1: u32(1), 2: u32(1) + u32(2), 3: u32(1) + u32(2), 4: u32(1) + u32(2) + u32(3), 5: u32(1) + u32(2) + u32(3) + u32(4),
         6: u32(5), 7: u32(5) + name("token"), 8: u64(6), 40: b"\xde\xad"}
 
@@ -672,7 +703,54 @@ def test_limits_of_waiting(tshark, tmp_path, wait, timeout, good):
     packet = session.ask(106, POLL + u64(wait) + u32(1) + u32(4096) + u64(timeout))
     values = session.frame(tshark, tmp_path, packet)
     assert values["iggy.poll.wait"] == [str(wait)] and values["iggy.poll.request_timeout"] == [str(timeout)]
-    assert ("iggy.expert.wait" not in values) == good
+    assert ("iggy.expert.poll_limits" not in values) == good
+
+
+@pytest.mark.parametrize("least, most_bytes, expert", [(0, 4096, "poll_limits"), (11, 4096, "poll_limits"), (10, 344, None),
+                                                       (1, 343, "range")])
+def test_limits_of_a_deferred_poll(tshark, tmp_path, least, most_bytes, expert):
+    """The poll asks for 10 messages at most."""
+    session = Session("0.12.2")
+    values = session.frame(tshark, tmp_path, session.ask(106, POLL + u64(0) + u32(least) + u32(most_bytes) + u64(1_000_000)))
+    assert [one for one in ("poll_limits", "range") if "iggy.expert." + one in values] == ([expert] if expert else [])
+
+
+def fetch(targets, least=1, most=10, most_bytes=4096):
+    return (CONSUMER + ident("orders") + ident("events") + u64(0) + u64(2_000_000) + u32(least) + u32(most) + u32(most_bytes) +
+            u8(1) + u32(len(targets)) + b"".join(targets))
+
+
+def target(partition=3, strategy=5, most_bytes=4096):
+    return u32(partition) + u8(strategy) + u64(0) + u32(most_bytes) + u64(1) + u64(2)
+
+
+@pytest.mark.parametrize("body, experts", [
+    (fetch([target()]), []), (fetch([]), ["range"]), (fetch([target(strategy=1)]), []),
+    (fetch([target(strategy=3)]), ["poll_limits"]), (fetch([target(most_bytes=5000)]), ["poll_limits"]),
+    (fetch([target(most_bytes=343)]), ["range"]), (fetch([target()], least=11), ["poll_limits"]),
+    (fetch([target(number) for number in range(1001)]), ["range"])])
+def test_limits_of_a_fetch(tshark, tmp_path, body, experts):
+    session = Session("0.12.2")
+    values = session.frame(tshark, tmp_path, session.ask(109, body))
+    assert [one for one in ("poll_limits", "range") if "iggy.expert." + one in values] == experts
+    assert "iggy.expert.layout" not in values
+
+
+def test_send_of_nothing(tshark, tmp_path):
+    session = Session("0.12.2")
+    values = session.frame(tshark, tmp_path, session.ask(101, send_body("orders", "events", 3, batch([]))))
+    assert len(values["iggy.expert.range"]) == 1
+
+
+@pytest.mark.parametrize("version, code, expert", [
+    ("0.12.0", 103, "retired_code"), ("0.11.0", 103, None), ("0.12.1", 107, "retired_code"), ("0.12.0", 107, None),
+    ("0.12.0", 109, "later_code"), ("0.12.1", 109, None), ("0.11.0", 38, "refused_code"), ("0.12.2", 44, "refused_code"),
+    ("0.12.2", 14, "retired_code"), ("0.11.0", 1, None)])
+def test_codes_and_versions(tshark, tmp_path, version, code, expert):
+    session = Session(version)
+    values = session.frame(tshark, tmp_path, session.ask(code, POLL if code == 103 else b""), check=False)
+    shown = [one for one in ("retired_code", "later_code", "refused_code") if "iggy.expert." + one in values]
+    assert shown == ([expert] if expert else [])
 
 
 def section(partition, records, status=0, current=100, count=0, following=0):

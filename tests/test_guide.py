@@ -174,5 +174,5 @@ def test_colours_of_the_profile(tshark, monkeypatch):
     text = in_profile(tshark, "--color", "-r", tshark.readable("real012/05_errors.pcapng"), "-T", "fields", "-e", "frame.number",
                       "-e", "frame.coloring_rule.name")
     names = dict(line.split("\t") for line in re.sub(r"\x1b\[[0-9;]*m", "", text).strip().split("\n") if "\t" in line)
-    assert names["23"] == "Iggy eviction" and names["76"] == "Iggy error" and names["10"] == "Iggy heartbeat"
-    assert names["8"] == "Iggy" and names["1"] == "TCP SYN/FIN"
+    assert names["23"] == "Iggy eviction" and names["76"] == "Iggy error" and names["18"] == "Iggy heartbeat"
+    assert names["8"] == names["10"] == "Iggy" and names["1"] == "TCP SYN/FIN"

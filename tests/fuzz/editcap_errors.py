@@ -25,8 +25,8 @@ from conftest import CAPTURES, Tshark  # noqa: E402
 
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05)
 WAYS = ([], ["-V"], ["-2"], ["-2", "-V"])
-FAULT = re.compile(r"dissector bug, protocol iggy|Dissector bug, protocol Iggy|too many items|add more than [\d,]+ items|"
-                   r"ERROR|CRITICAL|assertion failed", re.IGNORECASE)
+IN_OUTPUT = re.compile(r"dissector bug, protocol iggy|add(?:ing|ed)? more than [\d,]+ items|too many items", re.IGNORECASE)
+IN_ERRORS = re.compile(IN_OUTPUT.pattern + r"|\*\* ?(?:ERROR|CRITICAL)|\b(?:ERROR|CRITICAL)\]|assertion", re.IGNORECASE)
 STRICT = dict(WIRESHARK_DEBUG_WMEM_OVERRIDE="strict", G_SLICE="debug-blocks", MALLOC_CHECK_="3",
               WIRESHARK_ABORT_ON_TOO_MANY_ITEMS="")
 
@@ -49,9 +49,10 @@ def dissect(tshark, capture):
     """What is wrong, or None."""
     for way in WAYS:
         result = tshark._plain(["-n", "-r", tshark.readable(capture), *way], timeout=600)
-        found = FAULT.search(result.stderr) or FAULT.search(result.stdout) if "-V" in way else FAULT.search(result.stderr)
+        found = IN_ERRORS.search(result.stderr) or IN_OUTPUT.search(result.stdout)
         if result.returncode not in (0, 2) or found:
-            return "%s: status %d, %s" % (" ".join(way) or "plain", result.returncode, result.stderr[-1000:])
+            said = found.group(0) if found else result.stderr[-1000:]
+            return "%s: status %d, %s" % (" ".join(way) or "plain", result.returncode, said)
     return None
 
 

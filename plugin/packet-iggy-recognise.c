@@ -21,6 +21,7 @@
 #define NUMBER_LIMIT   (UINT64_C(1) << 56) /* real request numbers and sessions are far below */
 #define STATUS_LIMIT   20000u
 #define ZEROS          66u /* bytes 62..127 */
+#define GLIMPSE        64u /* so much of a header is no chance: size, release, command, and zeros behind them */
 #define ID_LEAST       8u  /* so many of 16 random bytes are not zero, all but once in 10^16 */
 
 static uint32_t u32_at(const uint8_t *bytes, size_t offset)
@@ -145,6 +146,9 @@ static bool handshake_fits(const uint8_t *header)
     return iggy_size_of(header) == IGGY_HEADER_SIZE && u32_at(header, 52) == 0 && header[192] <= 5;
 }
 
+/* Commands 1 to 4 have no layout: what follows has to speak for them. */
+static bool unused_fits(const uint8_t *header) { return count_set(header, IGGY_COMMON_END, IGGY_HEADER_SIZE) != 0; }
+
 static bool sealed_fits(const uint8_t *header) { return u64_at(header, 0) != 0 && iggy_seal_verifies(header); }
 
 static const span_t request_minimum[] = { { 128, 16, 1 }, { 177, 7, 0 }, { 0, 0, 0 } };
@@ -160,6 +164,7 @@ static const span_t prepare_real[] = { { 0, 8, 1 }, { 0, 0, 0 } };
 static const span_t handshake_minimum[] = { { 0, 32, 0 }, { 32, 16, 1 }, { 0, 0, 0 } };
 static const span_t sealed_minimum[] = { { 8, 8, 0 }, { 24, 8, 0 }, { 32, 16, 1 }, { 0, 0, 0 } };
 static const span_t nothing[] = { { 0, 0, 0 } };
+static const span_t never[] = { { 62, 1, 1 }, { 0, 0, 0 } }; /* contradicts what all headers have in common */
 
 static const shape_t request_shape = { request_minimum, request_real, 128, request_fits };
 static const shape_t reply_shape = { reply_minimum, reply_real, 0, reply_fits };
@@ -167,9 +172,14 @@ static const shape_t eviction_shape = { eviction_minimum, eviction_real, 0, evic
 static const shape_t prepare_shape = { prepare_minimum, prepare_real, 0, prepare_fits };
 static const shape_t handshake_shape = { handshake_minimum, nothing, 32, handshake_fits };
 static const shape_t sealed_shape = { sealed_minimum, nothing, 0, sealed_fits };
+static const shape_t unused_shape = { nothing, never, 0, unused_fits };
 
-/* By command; NULL where nobody sends it. */
+/* By command; NULL where there is none. */
 static const shape_t *const shapes[IGGY_PREPARE_PROGRESS + 1] = {
+    [1] = &unused_shape, /* ping, pong, ping_client, pong_client: legal, sent by nobody */
+    [2] = &unused_shape,
+    [3] = &unused_shape,
+    [4] = &unused_shape,
     [IGGY_REQUEST] = &request_shape,
     [IGGY_PREPARE] = &prepare_shape,
     [IGGY_PREPARE_OK] = &sealed_shape,
@@ -211,6 +221,8 @@ uint8_t iggy_find_of(uint8_t command)
     const shape_t *shape = shape_of(command);
     if (!shape)
         return 0;
+    if (shape == &unused_shape)
+        return IGGY_FIND_UNUSED;
     if (shape == &request_shape)
         return IGGY_FIND_REQUEST;
     return shape == &reply_shape || shape == &eviction_shape ? IGGY_FIND_REPLY : IGGY_FIND_REPLICA;
@@ -347,22 +359,15 @@ size_t iggy_find_header(const uint8_t *bytes, size_t length, size_t from, const 
     return length;
 }
 
-/* Real frames of clients begin with 32 zeros, so do 14 to 16; the others of the replica plane with a hash of 8 bytes. */
-static bool may_begin(const uint8_t *bytes, size_t length, const iggy_search_t *search)
-{
-    if (iggy_plausible(bytes, length, search) == IGGY_NO)
-        return false;
-    if (search->find & IGGY_FIND_REPLICA)
-        return all_zero(bytes, length, 8, 16) && all_zero(bytes, length, 24, 32);
-    return all_zero(bytes, length, 0, 32);
-}
-
-size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search)
+size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search, bool strict)
 {
     size_t at = length >= IGGY_HEADER_SIZE ? length - IGGY_HEADER_SIZE + 1 : 0;
-    for (at = at < from ? from : at; at < length; at++)
-        if (may_begin(bytes + at, length - at, search))
+    for (at = at < from ? from : at; at < length; at++) {
+        if (strict && (length - at < IGGY_COMMAND_END || !all_zero(bytes, length, at, at + 32)))
+            continue;
+        if (iggy_plausible(bytes + at, length - at, search) != IGGY_NO)
             return at;
+    }
     return length;
 }
 
@@ -370,7 +375,7 @@ size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, con
 
 /*
  * Follow the sizes from where the next header has to stand. YES: at least one stands there, and nothing contradicts. MORE: the
- * bytes end before one can be told. A glimpse under 128 bytes proves nothing.
+ * bytes end before one can be told: a short glimpse proves nothing.
  */
 static iggy_verdict_t follow(const uint8_t *bytes, size_t length, size_t at, const iggy_search_t *search)
 {
@@ -379,9 +384,10 @@ static iggy_verdict_t follow(const uint8_t *bytes, size_t length, size_t at, con
         iggy_verdict_t verdict = iggy_plausible(bytes + at, length - at, search);
         if (verdict == IGGY_NO)
             return IGGY_NO;
+        if (length - at >= GLIMPSE)
+            found = IGGY_YES;
         if (verdict == IGGY_MORE)
             break;
-        found = IGGY_YES;
         at += iggy_size_of(bytes + at);
     }
     return found;
@@ -391,9 +397,11 @@ static iggy_verdict_t follow(const uint8_t *bytes, size_t length, size_t at, con
 static iggy_search_t search_behind(uint8_t command, const iggy_search_t *search)
 {
     iggy_search_t behind = *search;
-    behind.find = iggy_find_of(command);
-    if (behind.find == IGGY_FIND_REPLICA)
+    behind.find = (uint8_t)(iggy_find_of(command) | IGGY_FIND_UNUSED);
+    if (behind.find & IGGY_FIND_REPLICA)
         behind.find |= IGGY_FIND_REQUEST; /* the routed form */
+    if (behind.find == IGGY_FIND_UNUSED)
+        behind.find = IGGY_FIND_ALL;
     return behind;
 }
 
@@ -407,13 +415,17 @@ static iggy_verdict_t client_evidence(const uint8_t *bytes, size_t length, size_
     size_t end = offset + iggy_size_of(bytes + offset);
     iggy_search_t behind = search_behind(bytes[offset + IGGY_COMMAND_OFFSET], search);
     iggy_verdict_t verdict = follow(bytes, length, end, &behind);
-    if (verdict != IGGY_MORE || end != length)
+    if (verdict != IGGY_MORE || end > length || behind.find == IGGY_FIND_ALL)
         return verdict;
+    /* A glimpse of the next one: as much as nothing, unless both are as they should be. */
+    if (end < length)
+        return search->plane_known && iggy_real(bytes + offset, search) && all_zero(bytes, length, end, end + 32) ? IGGY_YES
+                                                                                                          : IGGY_MORE;
     /* It ends with a segment. That is chance, unless more speaks for it. */
     if (all_of_its_segment(length, offset, end, search))
         return IGGY_YES;
-    bool placed = search->plane_known || (offset == 0 && search->many_large);
-    return placed && iggy_real(bytes + offset, search) ? IGGY_YES : IGGY_MORE;
+    bool placed = offset == 0 && search->many_large && iggy_real(bytes + offset, search);
+    return placed || search->plane_known ? IGGY_YES : IGGY_MORE;
 }
 
 /* A prepare without a body: told from a suffix entry by the prepare of the next op behind it, or by being alone. */

@@ -31,7 +31,8 @@ typedef enum {
 #define IGGY_FIND_REQUEST 0x01u /* 5 */
 #define IGGY_FIND_REPLY   0x02u /* 8, 13 */
 #define IGGY_FIND_REPLICA 0x04u /* all other commands in use */
-#define IGGY_FIND_ALL     0x07u
+#define IGGY_FIND_UNUSED  0x08u /* 1 to 4 */
+#define IGGY_FIND_ALL     0x0fu
 
 /* What a search knows of the bytes it looks at. */
 typedef struct {
@@ -45,7 +46,7 @@ typedef struct {
 /** Size of a frame, header included; reads 52 bytes. */
 uint32_t iggy_size_of(const uint8_t *header);
 
-/** The class of a command as one IGGY_FIND_... bit, 0 for commands that nobody sends. */
+/** The class of a command as one IGGY_FIND_... bit, 0 for a command that there is not. */
 uint8_t iggy_find_of(uint8_t command);
 
 /** At a known boundary of a direction that is followed: the size only. MORE below 52 bytes. */
@@ -87,8 +88,12 @@ bool iggy_suffix_entry(const uint8_t *bytes, size_t length, size_t offset);
 /** Offset of the first whole header from `from` on that passes the minimum; `length` if there is none. */
 size_t iggy_find_header(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search);
 
-/** Offset from `from` on where the bytes may be the beginning of a header that goes on after them; `length` if nowhere. */
-size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search);
+/**
+ * Offset from `from` on where the bytes may be the beginning of a header that goes on after them; `length` if nowhere.
+ * Under 52 bytes nothing speaks against one: checksums and cluster may have any value. With `strict` at least 62 bytes of it,
+ * 32 zeros first, have to be there: what other traffic hardly ends with.
+ */
+size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search, bool strict);
 
 /**
  * Is the header at `offset`, found by iggy_find_header(), that of a frame? A verified seal says so, or the body's hash, or

@@ -45,6 +45,8 @@ typedef struct {
     uint64_t    asked;        /* where the last request for more began */
     uint32_t    asked_length; /* bytes that were there then; 0: nothing is asked for */
     uint32_t    asked_pieces;
+    uint64_t    declined;     /* the last piece that was not ours */
+    uint32_t    declined_length;
     bool        asked_large;  /* the bytes asked from began with a segment, and all segments since were large */
     uint8_t     role;         /* iggy_sender_t, by the commands seen */
     uint64_t    carry;        /* a header cut by the end of a piece that could not be continued: where it begins */
@@ -225,8 +227,8 @@ static uint8_t find_mask(const work_t *work)
 {
     const iggy_stream_t *stream = work->stream;
     if (stream->plane == PLANE_REPLICA)
-        return IGGY_FIND_REPLICA;
-    uint8_t mask = stream->plane == PLANE_CLIENT ? IGGY_FIND_REQUEST | IGGY_FIND_REPLY : IGGY_FIND_ALL;
+        return IGGY_FIND_REPLICA | IGGY_FIND_UNUSED;
+    uint8_t mask = stream->plane == PLANE_CLIENT ? IGGY_FIND_ALL & ~IGGY_FIND_REPLICA : IGGY_FIND_ALL;
     bool known = work->piece->sender != IGGY_SENDER_UNKNOWN || work->d->role != IGGY_SENDER_UNKNOWN ||
                  stream->direction[!work->piece->direction].role != IGGY_SENDER_UNKNOWN;
     if (known)
@@ -257,7 +259,8 @@ static bool may_ask(const work_t *work) { return work->piece->may_ask && work->p
 static uint8_t frame_flags(work_t *work, const uint8_t *header)
 {
     uint8_t find = iggy_find_of(header[IGGY_COMMAND_OFFSET]);
-    bool replica = find == IGGY_FIND_REQUEST ? work->stream->plane == PLANE_REPLICA : find != IGGY_FIND_REPLY;
+    bool either = (find & (IGGY_FIND_REQUEST | IGGY_FIND_UNUSED)) != 0;
+    bool replica = either ? work->stream->plane == PLANE_REPLICA : find != IGGY_FIND_REPLY;
     uint8_t flags = (uint8_t)((is_server(work) ? IGGY_RUN_SERVER : 0) | (replica ? IGGY_RUN_REPLICA : 0) |
                               (work->hole ? IGGY_RUN_HOLE : 0));
     work->hole = false;
@@ -425,6 +428,8 @@ static iggy_verdict_t judge(const work_t *work, uint32_t *at, const iggy_search_
 {
     const iggy_piece_t *piece = work->piece;
     iggy_verdict_t verdict = iggy_evidence(piece->bytes, piece->captured, *at, search);
+    if (!work->stream->claimed && iggy_find_of(piece->bytes[*at + IGGY_COMMAND_OFFSET]) == IGGY_FIND_UNUSED)
+        return IGGY_NO;
     if (!work->stream->claimed && piece->trust == IGGY_TRUST_NONE && !iggy_claims(piece->bytes + *at, search))
         return IGGY_NO;
     if (verdict != IGGY_MORE)
@@ -442,12 +447,13 @@ static iggy_verdict_t judge(const work_t *work, uint32_t *at, const iggy_search_
 static void nothing_found(work_t *work, const iggy_search_t *search)
 {
     const iggy_piece_t *piece = work->piece;
-    work->done = true;
-    if (!work->stream->claimed && !work->lost)
-        return;
+    bool ours = work->stream->claimed;
     uint32_t cut = piece->reported;
-    if (may_ask(work))
-        cut = (uint32_t)iggy_find_beginning(piece->bytes, piece->captured, work->offset, search);
+    work->done = true;
+    if (may_ask(work) && (ours || piece->trust == IGGY_TRUST_PORT))
+        cut = (uint32_t)iggy_find_beginning(piece->bytes, piece->captured, work->offset, search, !ours);
+    if (!ours && cut == piece->reported)
+        return;
     pass_over(work, IGGY_RUN_CONTINUATION, cut - work->offset, IGGY_RUN_LOST);
     if (cut < piece->reported)
         ask(work, IGGY_ONE_MORE);
@@ -588,7 +594,8 @@ static void note_asked(direction_t *d, const iggy_piece_t *piece, uint64_t base,
 
 /*
  * TCP cannot split joined segments before the last one: it would hand over the frames before the split once more, and a second
- * pass would not show them here. Then nothing is shown yet, and all is asked for again.
+ * pass would not show them here. Then nothing is shown yet, and all is asked for again. (Others may have joined them: before
+ * a connection is claimed, some heuristic.)
  */
 static void hold_back(work_t *work, const iggy_stream_t *before, unsigned first)
 {
@@ -612,15 +619,30 @@ static void note_acknowledged(iggy_stream_t *stream, const iggy_piece_t *piece)
     stream->unseen = piece->acknowledges && reached && beyond >= IGGY_HEADER_SIZE && beyond < UNSEEN_LIMIT;
 }
 
+/*
+ * How much of a piece was handed over before its last segment. Joined bytes were asked for by us, or by somebody who was given
+ * what we declined; or TCP put them in order, then the last segment to come is the first one.
+ */
+static uint32_t handed_before(const direction_t *d, const iggy_piece_t *piece, uint64_t base)
+{
+    if (d->asked_length && d->asked == base)
+        return d->asked_length;
+    if (piece->one_segment)
+        return 0;
+    if (d->declined_length && d->declined <= base && base < d->declined + d->declined_length)
+        return (uint32_t)(d->declined + d->declined_length - base);
+    return d->reached || piece->start ? 0 : piece->reported; /* nothing is known of what came before */
+}
+
 bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
 {
     note_acknowledged(stream, piece);
     direction_t *d = &stream->direction[piece->direction];
     work_t work = { .stream = stream, .d = d, .piece = piece, .base = unwrap(d, piece->position) };
+    uint32_t before_length = handed_before(d, piece, work.base);
     work.hole = d->reached ? work.base > d->reached : !piece->start;
     d->reached = MAX(d->reached, work.base + piece->reported);
     unsigned first = d->runs_count;
-    uint32_t before_length = d->asked_length && d->asked == work.base ? d->asked_length : 0;
     iggy_stream_t before;
     if (before_length)
         before = *stream;
@@ -631,8 +653,11 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
         else
             look_for_header(&work);
     }
-    if (work.d->runs_count == first)
+    if (work.d->runs_count == first) {
+        d->declined = work.base;
+        d->declined_length = piece->reported;
         return false;
+    }
     const iggy_run_t *last = &d->runs[d->runs_count - 1];
     if (before_length && last->kind == IGGY_RUN_ASK && last->offset > 0 && last->offset <= before_length)
         hold_back(&work, &before, first);

@@ -157,7 +157,7 @@ class _Flow:
         out = []
         for start, stop, packet, _data in self.pieces:
             at = start
-            for known in list(out):
+            for known in out[max(bisect.bisect_left(out, (start,)) - 1, 0):]:
                 if known[1] <= at or known[0] >= stop:
                     continue
                 if known[0] > at:
@@ -221,6 +221,10 @@ def survivors(whole, worse, ordered=False):
 
 def _surviving(frames, arrivals, ordered):
     starts = [piece[0] for piece in arrivals]
+    gaps, latest = [arrivals[0][0] > 0], [arrivals[0][2]]  # up to each piece: is there a gap; the latest packet
+    for left, right in zip(arrivals, arrivals[1:]):
+        gaps.append(gaps[-1] or left[1] != right[0])
+        latest.append(max(latest[-1], right[2]))
     for start, end, command in frames:
         first = max(bisect.bisect_right(starts, start) - 1, 0)
         at, packet, index = start, 0, first
@@ -229,9 +233,4 @@ def _surviving(frames, arrivals, ordered):
             index += 1
         if at < end:
             continue
-        gap = arrivals[0][0] > 0
-        for left, right in zip(arrivals[:first + 1], arrivals[1:first + 1]):
-            gap = gap or left[1] != right[0]
-        if ordered:
-            packet = max([packet] + [piece[2] for piece in arrivals[:first]])
-        yield Frame(packet, end - start, command, start, gap)
+        yield Frame(max(packet, latest[first]) if ordered else packet, end - start, command, start, gaps[first])

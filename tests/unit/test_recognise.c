@@ -272,13 +272,19 @@ static void test_beginning(void)
     for (size_t part = 1; part < 256; part++) {
         memset(bytes, 0xcc, 500);
         request_header(bytes + 500, 300, 2);
-        g_assert_cmpuint(iggy_find_beginning(bytes, 500 + part, 0, &client), ==, 500);
+        size_t at = iggy_find_beginning(bytes, 500 + part, 0, &client, false);
+        if (part >= 62)
+            g_assert_cmpuint(at, ==, 500);
+        g_assert_cmpuint(at, <=, 500);
+        g_assert_cmpuint(500 + part - at, <=, 255);
+        g_assert_cmpuint(iggy_find_beginning(bytes, 500 + part, 490, &client, false), >=, 490);
+        at = iggy_find_beginning(bytes, 500 + part, 0, &client, true);
+        g_assert_cmpuint(at, ==, part < 62 ? 500 + part : 500);
     }
-    memset(bytes, 0xcc, 500);
-    g_assert_cmpuint(iggy_find_beginning(bytes, 500, 0, &client), ==, 500);
-    bytes[499] = 0;
-    g_assert_cmpuint(iggy_find_beginning(bytes, 500, 0, &client), ==, 499);
-    g_assert_cmpuint(iggy_find_beginning(bytes, 500, 500, &client), ==, 500);
+    memset(bytes, 0xcc, 500); /* under 52 bytes nothing speaks against a header */
+    g_assert_cmpuint(iggy_find_beginning(bytes, 500, 0, &client, false), ==, 449);
+    g_assert_cmpuint(iggy_find_beginning(bytes, 500, 0, &client, true), ==, 500);
+    g_assert_cmpuint(iggy_find_beginning(bytes, 500, 500, &client, false), ==, 500);
 }
 
 /* What stands behind a request decides: another one, something else, nothing yet. */
@@ -290,8 +296,12 @@ static void test_evidence_of_request(void)
     request_header(bytes, 300, 2);
     request_header(bytes + 300, 256, 2);
     g_assert_cmpint(iggy_evidence(bytes, 556, 0, &all), ==, IGGY_YES);
-    g_assert_cmpint(iggy_evidence(bytes, 300 + 128, 0, &all), ==, IGGY_YES);
-    g_assert_cmpint(iggy_evidence(bytes, 300 + 127, 0, &all), ==, IGGY_MORE); /* a glimpse */
+    g_assert_cmpint(iggy_evidence(bytes, 300 + 64, 0, &all), ==, IGGY_YES);
+    g_assert_cmpint(iggy_evidence(bytes, 300 + 63, 0, &all), ==, IGGY_MORE); /* a glimpse */
+    g_assert_cmpint(iggy_evidence(bytes, 300 + 20, 0, &client), ==, IGGY_YES);
+    bytes[300] = 1; /* what follows is no header of a client, although it may be one of a made-up capture */
+    g_assert_cmpint(iggy_evidence(bytes, 300 + 20, 0, &client), ==, IGGY_MORE);
+    bytes[300] = 0;
     g_assert_cmpint(iggy_evidence(bytes, 299, 0, &all), ==, IGGY_MORE);
     g_assert_cmpint(iggy_evidence(bytes, 300, 0, &all), ==, IGGY_MORE);
     g_assert_cmpint(iggy_evidence(bytes, 300, 0, &alone), ==, IGGY_YES);

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """docs/guide.md has blocks of commands (sh), each followed by a block of what they print (text).
 
-White space, lines that only rule off, and the separator of Wireshark's menus ("/", since 4.4 "//") do not count.
+White space, lines that only rule off, and how a place in the menu is printed ("A/B", since 4.4 "A / B") do not count.
 """
 
 import collections
@@ -28,7 +28,7 @@ PROFILE = TOP / "profile" / "Iggy"
 
 
 def plain(text):
-    lines = [re.sub(r"\s+", " ", line).strip().replace("Iggy//", "Iggy/") for line in text.split("\n")]
+    lines = [re.sub(r"\s+", " ", line).strip().replace("Iggy / ", "Iggy/") for line in text.split("\n")]
     return [line for line in lines if line.strip("=-")]
 
 

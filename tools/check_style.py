@@ -153,6 +153,14 @@ def check_files():
     return found
 
 
+def check_list():
+    """plugin/CMakeLists.txt names every source file, in order."""
+    listed = re.findall(r"^    (packet-iggy\S*\.c)$", (PLUGIN / "CMakeLists.txt").read_text(), re.M)
+    there = {path.name for path in PLUGIN.glob("*.c")}
+    found = ["%s is not in plugin/CMakeLists.txt" % name for name in sorted(there - set(listed))]
+    return found + ([] if listed[1:] == sorted(listed[1:]) else ["the list in plugin/CMakeLists.txt is not in order"])
+
+
 def check_fields():
     """Each field is registered once and used: checkhf.pl looks at static ones only."""
     text = "\n".join(path.read_text() for path in sorted(PLUGIN.glob("*.[ch]")))
@@ -176,7 +184,7 @@ def main():
     options = parser.parse_args()
     missing = []
     with tempfile.TemporaryDirectory(prefix="iggy-style-") as folder:
-        checks = [("house rules", check_files), ("fields", check_fields)]
+        checks = [("house rules", check_files), ("fields", check_fields), ("list of files", check_list)]
         if options.wireshark:
             theirs = Wireshark(Path(options.wireshark).resolve(), Path(folder))
             checks += [("checkAPIs.pl", theirs.check_apis), ("checkhf.pl", theirs.check_hf),

@@ -264,12 +264,15 @@ static const state_t *valid_state(const space_t *space, const iggy_name_key_t *k
     return state && !state->gone && parents_stand(space, key, state->since, order) ? state : NULL;
 }
 
+/* What a frame teaches holds behind it: the first pass looks up before it learns, and later ones have to see the same. */
+static uint64_t before(const iggy_pdu_t *pdu) { return iggy_conversation_order(pdu) - 1; }
+
 const char *iggy_names_name(iggy_pdu_t *pdu, const iggy_name_key_t *key)
 {
     const space_t *space = space_of(pdu);
     if (!space)
         return NULL;
-    const state_t *state = valid_state(space, key, id_history(space, key, false), iggy_conversation_order(pdu));
+    const state_t *state = valid_state(space, key, id_history(space, key, false), before(pdu));
     return state ? state->name : NULL;
 }
 
@@ -278,7 +281,7 @@ bool iggy_names_id(iggy_pdu_t *pdu, iggy_name_key_t *key, const char *name)
     const space_t *space = space_of(pdu);
     if (!space || !name)
         return false;
-    const state_t *state = valid_state(space, key, name_history(space, key, name, false), iggy_conversation_order(pdu));
+    const state_t *state = valid_state(space, key, name_history(space, key, name, false), before(pdu));
     if (state)
         key->id = state->id;
     return state != NULL;

@@ -288,6 +288,22 @@ def test_prepares_rename_and_delete(dissect, two_pass):
     assert names(frames, deleted) == ([], [])
 
 
+def test_what_a_frame_changes_holds_behind_it(dissect, two_pass):
+    """A prepare that renames still finds the id of the old name in itself, in every pass."""
+    capture = synth.Capture()
+    s = Session(capture)
+    s.do(GET_STREAM, ident(7), s.stream(7, "orders"))
+    link = capture.connection(server_port=9090)
+    link.client(synth.frame(14, cluster=synth.CLUSTER, replica=1))
+    values = dict(cluster=synth.CLUSTER, group=1 << 63, client=CLIENT + 5, session=200, partition_incarnation=1)
+    renames = link.client(synth.frame(6, ident("orders") + name("facts"), op=1, operation=129, request=1, **values))
+    deletes = link.client(synth.frame(6, ident("facts"), op=2, operation=130, request=2, **values))
+    after = link.client(synth.frame(6, ident("facts"), op=3, operation=130, request=3, **values))
+    frames = dissect(capture, two_pass)
+    found = [texts(frames, packet, "iggy.stream.id") for packet in (renames, deletes, after)]
+    assert found == [["7"], ["7"], []]
+
+
 def test_a_reply_names_what_its_request_did(dissect, tshark, tmp_path, two_pass):
     """Info of a reply speaks of the request's objects; names learnt stand in it."""
     capture = synth.Capture()

@@ -55,7 +55,8 @@ void iggy_register_limits(int proto)
     static ei_register_info ei[] = {
         { &ei_iggy_range, { "iggy.expert.range", PI_PROTOCOL, PI_WARN, "A value that the server refuses", EXPFILL } },
         { &ei_iggy_retired_code,
-          { "iggy.expert.retired_code", PI_PROTOCOL, PI_WARN, "The command is not in this version any more", EXPFILL } },
+          { "iggy.expert.retired_code", PI_PROTOCOL, PI_WARN, "The command is not in this version any more",
+            EXPFILL } },
         { &ei_iggy_later_code,
           { "iggy.expert.later_code", PI_PROTOCOL, PI_WARN, "The command is not in this version yet", EXPFILL } },
         { &ei_iggy_refused_code,

@@ -39,14 +39,14 @@ static unsigned  maximum_size = DEFAULT_MAXIMUM;
 
 /* ---- what was found, shown ---- */
 
-static void fill_place(iggy_place_t *place, const iggy_stream_t *stream, const iggy_run_t *run, uint32_t offset)
+static void fill_place(iggy_place_t *place, const iggy_stream_t *stream, const iggy_run_t *run, uint32_t offset, uint32_t size)
 {
     place->conversation = iggy_stream_conversation(stream);
     place->position = (uint32_t)(run->position + offset);
     place->lane = 0;
     place->side = run->flags & IGGY_RUN_SERVER ? IGGY_SIDE_SERVER : IGGY_SIDE_CLIENT;
     place->replica = (run->flags & IGGY_RUN_REPLICA) != 0;
-    iggy_stream_fill_place(stream, place);
+    iggy_stream_fill_place(stream, (uint32_t)place->position + size, place);
     place->after_hole = (run->flags & IGGY_RUN_HOLE) != 0 && offset == run->offset;
 }
 
@@ -78,7 +78,7 @@ static void show_frames(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
         if (run->kind != IGGY_RUN_FRAMES || size > end - offset || size < IGGY_HEADER_SIZE)
             size = end - offset; /* the one frame of a run that has no whole ones */
         iggy_place_t place;
-        fill_place(&place, stream, run, offset);
+        fill_place(&place, stream, run, offset, size);
         iggy_show_frame(part_of(tvb, offset, size), pinfo, tree, &place);
         offset += size;
     }
@@ -251,6 +251,7 @@ static void fill_tcp(iggy_handover_t *handover, tvbuff_t *tvb, packet_info *pinf
     piece->one_segment = !is_joined(tvb, pinfo, tcp);
     piece->acknowledges = true;
     piece->acknowledged = tcp->lastackseq;
+    piece->told_end = tcp->nxtseq;
     if (!analysis || !analysis->fwd || !analysis->rev)
         return;
     unsigned forward = analysis->fwd->static_flags, reverse = analysis->rev->static_flags;

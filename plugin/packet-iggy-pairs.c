@@ -24,6 +24,9 @@
 #define REPEATS_LIMIT  256u /* open requests of one key that are compared with a new one */
 #define CHUNK          64u
 
+/* Whether a request may have been answered in bytes that the capture misses; or that it has not seen so far. */
+typedef enum { IGGY_NO_DOUBT, IGGY_SUSPECTED, IGGY_LOST } iggy_doubt_t;
+
 /* A request that waits for its reply. */
 typedef struct iggy_open {
     struct iggy_open *older, *newer;       /* in the connection */
@@ -36,7 +39,7 @@ typedef struct iggy_open {
     uint32_t          digest;
     uint32_t          end;                 /* position behind it */
     uint32_t          acknowledged;        /* position that the client had received up to when it asked */
-    bool              doubt;
+    iggy_doubt_t      doubt;
 } iggy_open_t;
 
 /* What a reply or a repeated request is looked for by. */
@@ -189,13 +192,33 @@ static void expire(iggy_pairs_t *pairs, const packet_info *pinfo)
     }
 }
 
-/* Bytes of the server are missing: any of the open requests may have been answered in them. */
-static void doubt(iggy_pairs_t *pairs)
+/* Bytes of the server are missing: any of the open requests may have been answered in them. Older ones are no less in doubt. */
+static void doubt(iggy_pairs_t *pairs, iggy_doubt_t degree)
 {
-    for (iggy_open_t *open = pairs->oldest; open; open = open->newer) {
-        open->doubt = true;
+    for (iggy_open_t *open = pairs->newest; open && open->doubt < degree; open = open->older) {
+        open->doubt = degree;
         open->exchange->flags |= IGGY_EXCHANGE_IN_DOUBT;
     }
+    pairs->suspected |= degree == IGGY_SUSPECTED;
+}
+
+/* The bytes that the client had received before the capture saw them were late, not lost. */
+static void clear_doubt(iggy_pairs_t *pairs)
+{
+    for (iggy_open_t *open = pairs->suspected ? pairs->newest : NULL; open && open->doubt < IGGY_LOST; open = open->older) {
+        open->doubt = IGGY_NO_DOUBT;
+        open->exchange->flags &= (uint8_t)~IGGY_EXCHANGE_IN_DOUBT;
+    }
+    pairs->suspected = false;
+}
+
+/* What a piece of the server tells of the bytes before it. */
+static void note_hole(const iggy_pdu_t *pdu, iggy_pairs_t *pairs)
+{
+    if (pdu->place->after_hole)
+        doubt(pairs, IGGY_LOST);
+    else
+        clear_doubt(pairs);
 }
 
 /* ---- keys ---- */
@@ -464,7 +487,7 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
     expire(pairs, pdu->pinfo);
     read_key(pdu, &key);
     if (pdu->place->unseen)
-        doubt(pairs);
+        doubt(pairs, IGGY_SUSPECTED);
     if (pdu->place->acknowledges && pairs->newest && pairs->newest->acknowledged == key.acknowledged)
         pairs->pipelined = true; /* nothing of the server came in between */
     if (client)
@@ -676,8 +699,7 @@ iggy_exchange_t *iggy_pairs_reply(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const ig
 {
     iggy_key_t key;
     expire(pairs, pdu->pinfo);
-    if (pdu->place->after_hole)
-        doubt(pairs);
+    note_hole(pdu, pairs);
     read_key(pdu, &key);
     if (pdu->operation == IGGY_OP_REGISTER && pdu->size == IGGY_HEADER_SIZE && !iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0))
         *notes |= IGGY_NOTE_FAILED_LOGIN;
@@ -717,8 +739,7 @@ iggy_exchange_t *iggy_pairs_eviction(iggy_pdu_t *pdu, iggy_pairs_t *pairs)
     uint64_t lane = pdu->place->lane;
     iggy_exchange_t *answered = NULL;
     expire(pairs, pdu->pinfo);
-    if (pdu->place->after_hole)
-        doubt(pairs);
+    note_hole(pdu, pairs);
     for (iggy_open_t *open = pairs->newest, *older; open; open = older) {
         older = open->older;
         iggy_exchange_t *exchange = open->exchange;

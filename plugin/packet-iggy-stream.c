@@ -47,6 +47,7 @@ typedef struct {
     uint32_t    asked_pieces;
     uint64_t    declined;     /* the last piece that was not ours */
     uint32_t    declined_length;
+    bool        asked_hole;   /* bytes are missing before the next frame */
     bool        asked_large;  /* the bytes asked from began with a segment, and all segments since were large */
     uint8_t     role;         /* iggy_sender_t, by the commands seen */
     uint64_t    carry;        /* a header cut by the end of a piece that could not be continued: where it begins */
@@ -60,7 +61,7 @@ struct iggy_stream {
     uint8_t     plane;   /* plane_t */
     bool        claimed; /* something of it was ours */
     bool        acknowledges, unseen; /* iggy_place_t, of the last piece */
-    uint32_t    acknowledged;
+    uint32_t    acknowledged, told_end;
 };
 
 /* One piece on its way. */
@@ -74,6 +75,7 @@ typedef struct {
     bool       hole;    /* the next frame comes after missing bytes */
     bool       lost;    /* step was lost in this piece */
     bool       done;
+    uint32_t   replica; /* the next header of the replica plane behind what was searched; 0: not looked for yet */
 } work_t;
 
 /* ---- life ---- */
@@ -88,9 +90,9 @@ iggy_stream_t *iggy_stream_keep(const iggy_stream_t *stream)
     return kept;
 }
 
-void iggy_stream_fill_place(const iggy_stream_t *stream, iggy_place_t *place)
+void iggy_stream_fill_place(const iggy_stream_t *stream, uint32_t end, iggy_place_t *place)
 {
-    place->acknowledges = stream->acknowledges;
+    place->acknowledges = stream->acknowledges && (int32_t)(end - stream->told_end) <= 0;
     place->acknowledged = stream->acknowledged;
     place->unseen = stream->unseen;
 }
@@ -410,21 +412,23 @@ static bool worth_waiting(const work_t *work, uint32_t at, const iggy_search_t *
 }
 
 /* A sealed frame never stands in what a client or its server sends: a seal behind a header of theirs decides against it. */
-static bool sealed_behind(const work_t *work, uint32_t at, const iggy_search_t *search, uint32_t *sealed)
+static bool sealed_behind(work_t *work, uint32_t at, const iggy_search_t *search, uint32_t *sealed)
 {
     iggy_search_t replica = *search;
     replica.find &= IGGY_FIND_REPLICA;
     if (!replica.find || (iggy_find_of(work->piece->bytes[at + IGGY_COMMAND_OFFSET]) & IGGY_FIND_REPLICA))
         return false;
-    size_t length = work->piece->captured, next = iggy_find_header(work->piece->bytes, length, at + 1, &replica);
-    if (next >= length || !iggy_seal_verifies(work->piece->bytes + next))
+    uint32_t length = work->piece->captured;
+    if (work->replica <= at)
+        work->replica = (uint32_t)iggy_find_header(work->piece->bytes, length, at + 1, &replica);
+    if (work->replica >= length || !iggy_seal_verifies(work->piece->bytes + work->replica))
         return false;
-    *sealed = (uint32_t)next;
+    *sealed = work->replica;
     return true;
 }
 
 /* What becomes of the header at `at`: YES: `at`, perhaps moved, is a frame. MORE: wait. */
-static iggy_verdict_t judge(const work_t *work, uint32_t *at, const iggy_search_t *search)
+static iggy_verdict_t judge(work_t *work, uint32_t *at, const iggy_search_t *search)
 {
     const iggy_piece_t *piece = work->piece;
     iggy_verdict_t verdict = iggy_evidence(piece->bytes, piece->captured, *at, search);
@@ -450,7 +454,7 @@ static void nothing_found(work_t *work, const iggy_search_t *search)
     bool ours = work->stream->claimed;
     uint32_t cut = piece->reported;
     work->done = true;
-    if (may_ask(work) && (ours || piece->trust == IGGY_TRUST_PORT))
+    if (may_ask(work) && (ours || piece->trust == IGGY_TRUST_PORT) && !waited_long(work, work->offset))
         cut = (uint32_t)iggy_find_beginning(piece->bytes, piece->captured, work->offset, search, !ours);
     if (!ours && cut == piece->reported)
         return;
@@ -615,6 +619,7 @@ static void note_acknowledged(iggy_stream_t *stream, const iggy_piece_t *piece)
     uint64_t reached = stream->direction[!piece->direction].reached;
     stream->acknowledges = piece->acknowledges;
     stream->acknowledged = piece->acknowledged;
+    stream->told_end = piece->told_end;
     uint32_t beyond = piece->acknowledged - (uint32_t)reached;
     stream->unseen = piece->acknowledges && reached && beyond >= IGGY_HEADER_SIZE && beyond < UNSEEN_LIMIT;
 }
@@ -634,13 +639,22 @@ static uint32_t handed_before(const direction_t *d, const iggy_piece_t *piece, u
     return d->reached || piece->start ? 0 : piece->reported; /* nothing is known of what came before */
 }
 
+/* Whether bytes are missing before a piece. What was asked for came in two calls, and the first one has told. */
+static bool after_hole(const direction_t *d, const iggy_piece_t *piece, uint64_t base)
+{
+    if (d->asked_length && d->asked == base)
+        return d->asked_hole;
+    return d->reached ? base > d->reached : !piece->start;
+}
+
 bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
 {
     note_acknowledged(stream, piece);
     direction_t *d = &stream->direction[piece->direction];
     work_t work = { .stream = stream, .d = d, .piece = piece, .base = unwrap(d, piece->position) };
     uint32_t before_length = handed_before(d, piece, work.base);
-    work.hole = d->reached ? work.base > d->reached : !piece->start;
+    bool hole = after_hole(d, piece, work.base);
+    work.hole = hole;
     d->reached = MAX(d->reached, work.base + piece->reported);
     unsigned first = d->runs_count;
     iggy_stream_t before;
@@ -661,6 +675,9 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
     const iggy_run_t *last = &d->runs[d->runs_count - 1];
     if (before_length && last->kind == IGGY_RUN_ASK && last->offset > 0 && last->offset <= before_length)
         hold_back(&work, &before, first);
+    else
+        hole = work.hole;
+    d->asked_hole = hole;
     note_asked(d, piece, work.base, &d->runs[d->runs_count - 1]);
     return true;
 }

@@ -70,6 +70,7 @@ typedef struct {
     uint32_t maximum;     /* largest size of a frame */
     bool     acknowledges; /* the sender tells what it received: */
     uint32_t acknowledged; /* position in the other direction behind the last byte */
+    uint32_t told_end;     /* ... in the packet that has the bytes up to this position; later ones had newer news */
 } iggy_piece_t;
 
 typedef struct iggy_stream iggy_stream_t;
@@ -91,7 +92,7 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece);
 const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, uint8_t direction, uint32_t packet, uint32_t position,
                                    unsigned *count);
 
-/** First pass: what the sender of the piece that was taken last had received, for the frames in it. */
-void iggy_stream_fill_place(const iggy_stream_t *stream, iggy_place_t *place);
+/** First pass: what the sender of the piece that was taken last had received, for a frame in it that ends at `end`. */
+void iggy_stream_fill_place(const iggy_stream_t *stream, uint32_t end, iggy_place_t *place);
 
 #endif

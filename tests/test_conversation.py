@@ -218,6 +218,38 @@ def test_a_lost_reply_in_step(dissect, two_pass):
         assert not expert(frames[lost][0], "no_reply")
 
 
+def test_a_lost_reply_before_one_in_two_segments(dissect, two_pass):
+    """The hole is before the reply, whichever segment completes it."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    lost = session.ask(STREAM, 1, body=ident(1))
+    session.tcp.lose("server", 256 + len(stream_details("0.11.0")))
+    second = session.ask(STREAM, 1, body=ident(1))
+    answered = session.tcp.server(reply(stream_details("0.11.0"), request=1), cuts=[100])
+    frames = dissect(capture, two_pass, LOSSY)
+    assert number(frames[answered][0], "iggy.response_to") == second
+    if two_pass:
+        assert not has(frames[lost][0], "iggy.response_in")
+
+
+def test_replies_put_in_order_by_tcp(dissect, two_pass):
+    """Late replies come with a packet whose acknowledgement is older than theirs; and none of them was lost."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    asked, answered = [], []
+    for _ in range(4):
+        asked.append(session.ask(STREAM, 1, body=ident(1)))
+        answered.append(session.answer(1, body=stream_details("0.11.0")))
+    late = answered[1]
+    capture.move(late, 3)  # behind the next reply and the next request
+    frames = dissect(capture, two_pass, ["-o", "tcp.reassemble_out_of_order:TRUE"])
+    here = late + 3
+    assert [number(f, "iggy.response_to") for f in frames[here]] == [asked[1], asked[2] - 1]
+    assert number(frames[answered[3]][0], "iggy.response_to") == asked[3] - 1
+    for packet in asked[1], asked[2] - 1, asked[3] - 1:
+        assert not expert(frames[packet][0], "in_doubt") and not expert(frames[packet][0], "no_reply")
+
+
 def test_a_lost_request_in_step(dissect, two_pass):
     """The reply to a read that is not in the capture is not given to the one before, whose reply was lost too."""
     capture = synth.Capture()

@@ -203,7 +203,7 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     pdu->facts = wmem_new0(pinfo->pool, iggy_facts_t);
     pdu->pinfo = pinfo;
     pdu->tvb = tvb;
-    pdu->place = place;
+    pdu->place = (const iggy_place_t *)wmem_memdup(pinfo->pool, place, sizeof *place); /* taps run when the carrier is gone */
     if (tvb_captured_length(tvb) > IGGY_COMMAND_OFFSET) {
         pdu->size = tvb_get_letohl(tvb, IGGY_SIZE_OFFSET);
         pdu->command = tvb_get_uint8(tvb, IGGY_COMMAND_OFFSET);

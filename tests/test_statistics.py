@@ -6,6 +6,7 @@
 """Every number that `tshark -z` prints for Iggy, counted once more by tests/tools."""
 
 import collections
+import random
 import re
 import struct
 from decimal import Decimal
@@ -322,3 +323,28 @@ def test_all_are_offered(tshark):
     offered = set(re.findall(r"^\s*(iggy\S*)$", result.stdout + result.stderr, re.MULTILINE))
     assert {"iggy,srt", "iggy_commands,tree", "iggy_errors,tree", "iggy_evictions,tree", "iggy_messages,tree", "iggy_bytes,tree",
             "iggy_replication,tree", "iggy_sessions,tree"} <= offered
+
+
+# --- damage ------------------------------------------------------------------------------------------------------------
+def damaged(source, target, seed):
+    """A copy of a capture with one byte in a hundred of its packets changed; blocks and lengths of the file stay whole."""
+    data, chance, at = bytearray(source.read_bytes()), random.Random(seed), 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            start, captured = at + 28, struct.unpack_from("<I", data, at + 20)[0]
+            for _ in range(captured // 100):
+                data[chance.randrange(start + 54, start + max(captured, 55))] = chance.randrange(256)
+        at += length
+    target.write_bytes(data)
+    return target
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_statistics_of_damaged_frames(tshark, captures, tmp_path, seed):
+    """What listens to frames runs after the whole packet: it may only look at what is still there then."""
+    capture = damaged(captures / "real/02_produce_consume_rust.pcapng", tmp_path / "damaged.pcapng", seed)
+    options = [part for name in ("commands", "errors", "evictions", "messages", "bytes", "sessions", "replication")
+               for part in ("-z", "iggy_%s,tree" % name)]
+    text = tshark.read(capture, "-q", "-V", "-z", "iggy,srt", *options, two_pass=True)
+    assert text.count("Topic / Item") == 7 and "SRT Statistics" in text

@@ -243,6 +243,16 @@ static bool is_joined(tvbuff_t *tvb, const packet_info *pinfo, const struct tcpi
            get_data_source_tvb((const struct data_source *)newest->data) == tvb_get_ds_tvb(tvb);
 }
 
+/* TCP's analysis has positions as they are in the packet; how they differ from those it shows, this packet's own tells. */
+static void fill_bound(iggy_piece_t *piece, const struct tcpinfo *tcp, const struct tcp_analysis *analysis)
+{
+    const tcp_analyze_seq_flow_info_t *forward = analysis->fwd->tcp_analyze_seq_info;
+    const tcp_analyze_seq_flow_info_t *reverse = analysis->rev->tcp_analyze_seq_info;
+    piece->bounds = forward && reverse;
+    if (piece->bounds)
+        piece->bound = reverse->nextseq - (forward->lastack - tcp->lastackseq);
+}
+
 static void fill_tcp(iggy_handover_t *handover, tvbuff_t *tvb, packet_info *pinfo, const struct tcpinfo *tcp)
 {
     iggy_piece_t *piece = &handover->piece;
@@ -254,6 +264,7 @@ static void fill_tcp(iggy_handover_t *handover, tvbuff_t *tvb, packet_info *pinf
     piece->told_end = tcp->nxtseq;
     if (!analysis || !analysis->fwd || !analysis->rev)
         return;
+    fill_bound(piece, tcp, analysis);
     unsigned forward = analysis->fwd->static_flags, reverse = analysis->rev->static_flags;
     bool client = (forward & TCP_SAW_SYN) || (reverse & TCP_SAW_SYNACK);
     bool server = (forward & TCP_SAW_SYNACK) || (reverse & TCP_SAW_SYN);

@@ -61,7 +61,8 @@ struct iggy_stream {
     uint8_t     plane;   /* plane_t */
     bool        claimed; /* something of it was ours */
     bool        acknowledges, unseen; /* iggy_place_t, of the last piece */
-    uint32_t    acknowledged, told_end;
+    bool        bounds; /* iggy_piece_t, of the last piece */
+    uint32_t    acknowledged, told_end, bound;
 };
 
 /* One piece on its way. */
@@ -75,6 +76,7 @@ typedef struct {
     bool       hole;    /* the next frame comes after missing bytes */
     bool       lost;    /* step was lost in this piece */
     bool       done;
+    bool       overtaken; /* bytes behind the piece were handed over already: nobody can add them to it */
     uint32_t   replica; /* the next header of the replica plane behind what was searched; 0: not looked for yet */
 } work_t;
 
@@ -92,8 +94,9 @@ iggy_stream_t *iggy_stream_keep(const iggy_stream_t *stream)
 
 void iggy_stream_fill_place(const iggy_stream_t *stream, uint32_t end, iggy_place_t *place)
 {
-    place->acknowledges = stream->acknowledges && (int32_t)(end - stream->told_end) <= 0;
-    place->acknowledged = stream->acknowledged;
+    bool told = (int32_t)(end - stream->told_end) <= 0;
+    place->acknowledges = stream->acknowledges && (told || stream->bounds);
+    place->acknowledged = told ? stream->acknowledged : stream->bound;
     place->unseen = stream->unseen;
 }
 
@@ -256,7 +259,10 @@ static uint32_t bytes_here(const work_t *work)
     return work->piece->captured > work->offset ? work->piece->captured - work->offset : 0;
 }
 
-static bool may_ask(const work_t *work) { return work->piece->may_ask && work->piece->captured == work->piece->reported; }
+static bool may_ask(const work_t *work)
+{
+    return work->piece->may_ask && work->piece->captured == work->piece->reported && !work->overtaken;
+}
 
 static uint8_t frame_flags(work_t *work, const uint8_t *header)
 {
@@ -620,6 +626,8 @@ static void note_acknowledged(iggy_stream_t *stream, const iggy_piece_t *piece)
     stream->acknowledges = piece->acknowledges;
     stream->acknowledged = piece->acknowledged;
     stream->told_end = piece->told_end;
+    stream->bounds = piece->bounds;
+    stream->bound = piece->bound;
     uint32_t beyond = piece->acknowledged - (uint32_t)reached;
     stream->unseen = piece->acknowledges && reached && beyond >= IGGY_HEADER_SIZE && beyond < UNSEEN_LIMIT;
 }
@@ -655,6 +663,7 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
     uint32_t before_length = handed_before(d, piece, work.base);
     bool hole = after_hole(d, piece, work.base);
     work.hole = hole;
+    work.overtaken = d->reached > work.base + piece->reported;
     d->reached = MAX(d->reached, work.base + piece->reported);
     unsigned first = d->runs_count;
     iggy_stream_t before;

@@ -70,7 +70,9 @@ typedef struct {
     uint32_t maximum;     /* largest size of a frame */
     bool     acknowledges; /* the sender tells what it received: */
     uint32_t acknowledged; /* position in the other direction behind the last byte */
-    uint32_t told_end;     /* ... in the packet that has the bytes up to this position; later ones had newer news */
+    uint32_t told_end;     /* ... in the packet that has the bytes up to this position; later ones had newer news: */
+    bool     bounds;       /* no more, then, than what the other side is known to have sent, */
+    uint32_t bound;        /* up to this position */
 } iggy_piece_t;
 
 typedef struct iggy_stream iggy_stream_t;

@@ -250,6 +250,25 @@ def test_replies_put_in_order_by_tcp(dissect, two_pass):
         assert not expert(frames[packet][0], "in_doubt") and not expert(frames[packet][0], "no_reply")
 
 
+def test_requests_and_replies_put_in_order_by_tcp(dissect, two_pass):
+    """Both directions late: a reply that TCP hands on before its request finds it behind, and keeps none for the next."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    asked, answered = [], []
+    for _ in range(4):
+        asked.append(session.ask(STREAM, 1, body=ident(1)))
+        answered.append(session.answer(1, body=stream_details("0.11.0")))
+    capture.move(answered[1], 2)  # with it the third reply is handed on
+    capture.move(asked[1], 3)     # and with this the third request
+    frames = dissect(capture, two_pass, ["-o", "tcp.reassemble_out_of_order:TRUE"])
+    here = {tuple(number(f, "iggy.command") for f in found): packet for packet, found in frames.items() if len(found) == 2}
+    replies, requests = here[8, 8], here[5, 5]
+    assert replies < requests
+    links = [requests if two_pass else None] * 2
+    assert [number(f, "iggy.response_to") for f in frames[replies]] == links
+    assert number(frames[answered[3]][0], "iggy.response_to") == asked[3]
+
+
 def test_a_lost_request_in_step(dissect, two_pass):
     """The reply to a read that is not in the capture is not given to the one before, whose reply was lost too."""
     capture = synth.Capture()

@@ -7,6 +7,7 @@
 #
 # IGGY_BUILD_DIR=DIR   build there instead of in build/
 # IGGY_NO_APT=1        install no packages, use what is there
+# IGGY_OPTIONS=...     options for cmake, when the build folder is made
 
 set -euo pipefail
 
@@ -76,7 +77,8 @@ configure_plugin() {
     fi
     [ ! -f "$build/build.ninja" ] || return 0
     log=$(mktemp)
-    if ! cmake -S "$top" -B "$build" -G Ninja >"$log" 2>&1; then
+    # shellcheck disable=SC2086
+    if ! cmake -S "$top" -B "$build" -G Ninja ${IGGY_OPTIONS:-} >"$log" 2>&1; then
         cat "$log" >&2
         rm -f "$log"
         fail "the build cannot be configured: CMake says why, above"

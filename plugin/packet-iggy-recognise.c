@@ -21,6 +21,7 @@
 #define NUMBER_LIMIT   (UINT64_C(1) << 56) /* real request numbers and sessions are far below */
 #define STATUS_LIMIT   20000u
 #define ZEROS          66u /* bytes 62..127 */
+#define FOLLOWED       64u /* headers that a chain is followed for */
 #define GLIMPSE        64u /* so much of a header is no chance: size, release, command, and zeros behind them */
 #define ID_LEAST       8u  /* so many of 16 random bytes are not zero, all but once in 10^16 */
 
@@ -380,7 +381,7 @@ size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, con
 static iggy_verdict_t follow(const uint8_t *bytes, size_t length, size_t at, const iggy_search_t *search)
 {
     iggy_verdict_t found = IGGY_MORE;
-    while (at < length) {
+    for (unsigned steps = 0; at < length && steps < FOLLOWED; steps++) {
         iggy_verdict_t verdict = iggy_plausible(bytes + at, length - at, search);
         if (verdict == IGGY_NO)
             return IGGY_NO;

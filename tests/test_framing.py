@@ -117,6 +117,26 @@ def test_repeated(tshark, tmp_path, originals, name):
     assert got == listed(truth)
 
 
+@pytest.mark.parametrize("name", REAL)
+def test_repeated_without_analysis(tshark, tmp_path, originals, name):
+    """Without TCP's analysis repeated segments come here too: their frames were shown already."""
+    worse = worsen.repeat(worsen.resegment(originals[name], 500), 8)
+    got, truth = worse_capture(tshark, tmp_path, originals[name], worse, *UNORDERED, "-o",
+                               "tcp.analyze_sequence_numbers:FALSE")
+    assert got == listed(truth)
+
+
+@pytest.mark.parametrize("size", [None, 500, 1000])
+@pytest.mark.parametrize("name", REAL)
+def test_reordered_without_putting_in_order(tshark, tmp_path, originals, name, size):
+    """TCP keeps what it takes for repeated to itself; of the rest nothing is shown that is no frame, nor in another packet."""
+    worse = worsen.reorder(worsen.resegment(originals[name], size) if size else originals[name], 8)
+    got, truth = worse_capture(tshark, tmp_path, originals[name], worse, *UNORDERED)
+    assert len(list(got.elements())) > 0.75 * len(truth)
+    beside = without_late(got, [one._replace(late=True) for one in truth])[1]
+    assert beside == {}
+
+
 def without_late(got, truth):
     """What is missing, and what is shown beside; a frame behind a gap may be shown in a later packet."""
     missing, beside = listed(truth) - got, got - listed(truth)
@@ -282,6 +302,19 @@ def test_largest_frame_is_a_preference(tshark, tmp_path):
     assert both_passes(tshark, path) == collections.Counter([(number, 300, 5), (big, 3000, 5)])
     rows = tshark.fields(path, ["frame.number"], "-Y", "iggy.expert.bad_size", "-o", "iggy.maximum_frame_size:2999")
     assert rows == [[[str(big)]]]
+
+
+def test_noise_in_tiny_segments_does_not_pile_up(tshark, tmp_path):
+    """After a loss: 60 kB of noise, seven bytes a segment; the frames behind it are found all the same."""
+    capture = Capture()
+    connection = capture.connection()
+    connection.client(some_request(256))
+    connection.lose("client", 1000)
+    connection.client(random.Random(9).randbytes(60_000), mss=7)
+    truth = [(connection.client(some_request(256 + i, i)), 256 + i, 5) for i in range(2, 5)]
+    got = shown(tshark, capture.write(tmp_path / "noise.pcap"), *UNORDERED)
+    assert set(truth[1:]) <= set(got)
+    assert len(list(got.elements())) <= 4
 
 
 def test_unknown_command_in_step_is_shown(tshark, tmp_path):

@@ -111,7 +111,7 @@ const iggy_command_t iggy_commands_groups[] = {
     { .code = 600, .operation = IGGY_OP_NON_REPLICATED, .name = "get_consumer_group", .flags = IGGY_LEARN,
       .request = iggy_rows_stream_topic_group, .reply = rows_get_group_reply, .empty = "not found" },
     { .code = 601, .operation = IGGY_OP_NON_REPLICATED, .name = "get_consumer_groups", .flags = IGGY_LEARN,
-      .request = iggy_rows_stream_topic, .reply = rows_get_groups_reply },
+      .request = iggy_rows_stream_topic, .reply = rows_get_groups_reply, .empty = "none" },
     { .code = 602, .operation = 139, .name = "create_consumer_group", .flags = IGGY_LEARN,
       .request = iggy_rows_create_consumer_group, .reply = rows_group_details },
     { .code = 603, .operation = 140, .name = "delete_consumer_group",

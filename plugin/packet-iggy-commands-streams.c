@@ -252,7 +252,7 @@ const iggy_row_t iggy_rows_delete_partitions[] = {
 static const iggy_row_t rows_delete_segments[] = {
     IGGY_ROWS(iggy_rows_stream_topic),
     IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION),
-    IGGY_U32(hf_iggy_segments_count),
+    IGGY_U32(hf_iggy_segments_count, .fact = IGGY_FACT_SEGMENTS_COUNT),
     IGGY_ROWS_END
 };
 
@@ -260,7 +260,7 @@ const iggy_command_t iggy_commands_streams[] = {
     { .code = 200, .operation = IGGY_OP_NON_REPLICATED, .name = "get_stream", .flags = IGGY_LEARN | IGGY_TELLS,
       .request = rows_stream_ident, .reply = rows_get_stream_reply, .empty = "not found" },
     { .code = 201, .operation = IGGY_OP_NON_REPLICATED, .name = "get_streams", .flags = IGGY_LEARN | IGGY_TELLS,
-      .request = iggy_rows_none, .reply = rows_get_streams_reply },
+      .request = iggy_rows_none, .reply = rows_get_streams_reply, .empty = "none" },
     { .code = 202, .operation = 128, .name = "create_stream", .flags = IGGY_LEARN | IGGY_TELLS,
       .request = iggy_rows_create_stream, .reply = rows_stream_alone },
     { .code = 203, .operation = 130, .name = "delete_stream",

@@ -446,7 +446,7 @@ const iggy_command_t iggy_commands_system[] = {
     { .code = 21, .operation = 2, .name = "get_client",
       .request = client_request_rows, .reply = client_reply_rows, .empty = "not found" },
     { .code = 22, .operation = 2, .name = "get_clients",
-      .request = iggy_rows_none, .reply = clients_rows },
+      .request = iggy_rows_none, .reply = clients_rows, .empty = "none" },
     { .code = 38, .operation = 2, .name = "login_user", .flags = IGGY_ENTERS,
       .request = login_user_rows, .reply = login_user_reply_rows },
     { .code = 39, .operation = 3, .name = "logout_user",

@@ -84,6 +84,15 @@ typedef gboolean iggy_bool;
 #define iggy_val_to_str(pool, value, strings, format) ((void)(pool), val_to_str((value), (strings), (format)))
 #endif
 
+/* A text with escapes for what is not printable; it moved, and takes plain characters since. */
+#if IGGY_WS_AT_LEAST(4, 3)
+#include <wsutil/str_util.h>
+#define iggy_format_text(pool, text, length) format_text((pool), (text), (length))
+#else
+#include <epan/strutil.h>
+#define iggy_format_text(pool, text, length) format_text((pool), (const guchar *)(text), (length))
+#endif
+
 /* Where a heuristic of TLS leaves the handle that gets the records from now on; needs epan/dissectors/packet-tls.h. */
 #if IGGY_WS_AT_LEAST(4, 1)
 #define iggy_tls_app_handle(data) (((struct tlsinfo *)(data))->app_handle)

@@ -144,15 +144,6 @@ static const value_string partitioning_kind_vals[] = {
     { 0, NULL }
 };
 
-static const value_string poll_strategy_vals[] = {
-    { 1, "offset" },
-    { 2, "timestamp" },
-    { 3, "first" },
-    { 4, "last" },
-    { 5, "next" },
-    { 0, NULL }
-};
-
 static const value_string ack_vals[] = {
     { 0, "no_ack" },
     { 1, "quorum" },
@@ -269,7 +260,7 @@ static const iggy_row_t rows_strategy_not_offset[] = {
 };
 
 const iggy_row_t iggy_rows_strategy[] = {
-    IGGY_U8(hf_iggy_poll_strategy, .put = IGGY_REG_KIND, .flags = IGGY_KNOWN),
+    IGGY_U8(hf_iggy_poll_strategy, .put = IGGY_REG_KIND, .fact = IGGY_FACT_STRATEGY, .flags = IGGY_KNOWN),
     IGGY_U64(hf_iggy_poll_offset, .fact = IGGY_FACT_OFFSET, .when = IGGY_REG_KIND, .is = 1),
     IGGY_ROWS(rows_strategy_not_offset, .when = IGGY_REG_KIND, .is = 1, .flags = IGGY_NOT),
     IGGY_ROWS_END
@@ -494,7 +485,7 @@ static void register_counts(int proto)
           { "Messages key", "iggy.partitioning.key", FT_BYTES, BASE_NONE, NULL, 0x0,
             "Messages of one key go to one partition", HFILL } },
         { &hf_iggy_poll_strategy,
-          { "Polling strategy", "iggy.poll.strategy", FT_UINT8, BASE_DEC, VALS(poll_strategy_vals), 0x0,
+          { "Polling strategy", "iggy.poll.strategy", FT_UINT8, BASE_DEC, VALS(iggy_poll_strategy_vals), 0x0,
             "Where the poll starts", HFILL } },
         { &hf_iggy_poll_offset,
           { "Poll from offset", "iggy.poll.offset", FT_UINT64, BASE_DEC, NULL, 0x0, NULL, HFILL } },

@@ -57,12 +57,6 @@ static int hf_iggy_held_op = IGGY_UNREGISTERED;
 
 static int ett_iggy_flags = IGGY_UNREGISTERED;
 
-static const value_string available_vals[] = {
-    { 0, "refusal" },
-    { 1, "offer" },
-    { 0, NULL }
-};
-
 static const iggy_sentinel_t none_ones[] = { { UINT64_MAX, "none" }, { 0, NULL } };
 
 /* ---- calls ---- */
@@ -468,7 +462,7 @@ void iggy_register_headers_replica(int proto)
         { &hf_iggy_from_op, { "From op", "iggy.from_op", FT_UINT64, BASE_DEC, NULL, 0, "First op wanted", HFILL } },
         { &hf_iggy_to_op, { "To op", "iggy.to_op", FT_UINT64, BASE_DEC, NULL, 0, "Last op wanted", HFILL } },
         { &hf_iggy_available,
-          { "Available", "iggy.available", FT_UINT8, BASE_DEC, VALS(available_vals), 0, NULL, HFILL } },
+          { "Available", "iggy.available", FT_UINT8, BASE_DEC, VALS(iggy_available_vals), 0, NULL, HFILL } },
         { &hf_iggy_unavailable_transient,
           { "Unavailable for now", "iggy.unavailable_transient", FT_UINT8, BASE_DEC, NULL, 0,
             "1 on a refusal: not right now", HFILL } },

@@ -10,43 +10,65 @@
 
 #include <string.h>
 
+#include <wsutil/utf8_entities.h>
+
 #include "packet-iggy-commands.h"
+#include "packet-iggy-conversation.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-values.h"
 
+#define NAME_LIMIT 60u /* bytes of a name */
+
 /* ---- objects ---- */
+
+/* Names are what a client sent: up to 255 bytes, of any kind. A line shows their beginning, escaped. */
+static void append_name(wmem_strbuf_t *line, const char *before, const char *name)
+{
+    size_t length = strlen(name), shown = MIN(length, NAME_LIMIT);
+    while (shown && shown < length && ((uint8_t)name[shown] & 0xc0) == 0x80)
+        shown--;
+    wmem_strbuf_append_printf(line, "%s%s%s", before, iggy_format_text(line->allocator, name, shown),
+                              shown < length ? UTF8_HORIZONTAL_ELLIPSIS : "");
+}
+
+static bool append_text(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t fact)
+{
+    bool known = iggy_has(facts, fact) && facts->at[fact].text;
+    if (known)
+        append_name(line, before, facts->at[fact].text);
+    return known;
+}
+
+static bool append_number(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t fact)
+{
+    bool known = iggy_has(facts, fact);
+    if (known)
+        wmem_strbuf_append_printf(line, "%s%" PRIu64, before, facts->at[fact].value);
+    return known;
+}
 
 /* A name if there is one, else its id; nothing and false if neither is known. */
 static bool append_object(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t id)
 {
-    iggy_fact_t name = (iggy_fact_t)(id + 1);
-    if (iggy_has(facts, name) && facts->at[name].text)
-        wmem_strbuf_append_printf(line, "%s%s", before, facts->at[name].text);
-    else if (iggy_has(facts, id))
-        wmem_strbuf_append_printf(line, "%s%" PRIu64, before, facts->at[id].value);
-    else
-        return false;
-    return true;
+    return append_text(facts, line, before, (iggy_fact_t)(id + 1)) || append_number(facts, line, before, id);
 }
 
-static void append_text(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t fact)
-{
-    if (iggy_has(facts, fact) && facts->at[fact].text)
-        wmem_strbuf_append_printf(line, "%s%s", before, facts->at[fact].text);
-}
-
-/* What the frame is about: stream/topic, partition, group or consumer, user, token. */
+/* What the frame is about: stream/topic, partition, group or consumer, user, connection, token. */
 static void append_objects(const iggy_facts_t *facts, wmem_strbuf_t *line)
 {
-    if (append_object(facts, line, " ", IGGY_FACT_STREAM_ID))
+    bool stream = append_object(facts, line, " ", IGGY_FACT_STREAM_ID);
+    if (stream)
         append_object(facts, line, "/", IGGY_FACT_TOPIC_ID);
-    if (iggy_has(facts, IGGY_FACT_PARTITION))
-        wmem_strbuf_append_printf(line, " partition %" PRIu64, facts->at[IGGY_FACT_PARTITION].value);
+    append_number(facts, line, " partition ", IGGY_FACT_PARTITION);
     append_object(facts, line, " group ", IGGY_FACT_CONSUMER_GROUP_ID);
     append_object(facts, line, " consumer ", IGGY_FACT_CONSUMER_ID);
-    append_object(facts, line, " user ", IGGY_FACT_USER_ID);
+    bool user = append_object(facts, line, " user ", IGGY_FACT_USER_ID);
+    append_number(facts, line, " connection ", IGGY_FACT_CONNECTION_ID);
     append_text(facts, line, " token ", IGGY_FACT_TOKEN_NAME);
     append_text(facts, line, " to ", IGGY_FACT_NEW_NAME);
+    if (iggy_has(facts, IGGY_FACT_SCOPE) && !stream && !user)
+        wmem_strbuf_append_printf(line, " %s", val_to_str_const((uint32_t)facts->at[IGGY_FACT_SCOPE].value,
+                                                                iggy_option_scope_vals, "unknown scope"));
 }
 
 /* ---- numbers ---- */
@@ -73,18 +95,23 @@ static void append_count(const iggy_facts_t *facts, wmem_strbuf_t *line, iggy_fa
     wmem_strbuf_append_printf(line, ", %" PRIu64 " %s", n, n == 1 ? one : many);
 }
 
+/* "up to 10 from offset 50", "up to 10 from next" */
+static void append_poll(const iggy_facts_t *facts, wmem_strbuf_t *line)
+{
+    append_number(facts, line, ", up to ", IGGY_FACT_POLL_COUNT);
+    const char *strategy = try_val_to_str((uint32_t)iggy_fact(facts, IGGY_FACT_STRATEGY, 0), iggy_poll_strategy_vals);
+    if (strategy)
+        wmem_strbuf_append_printf(line, " from %s", strategy);
+    append_number(facts, line, strategy ? " " : ", offset ", IGGY_FACT_OFFSET);
+}
+
 static void append_offsets(const iggy_facts_t *facts, wmem_strbuf_t *line)
 {
-    bool first = iggy_has(facts, IGGY_FACT_FIRST_OFFSET);
-    if (first && iggy_has(facts, IGGY_FACT_LAST_OFFSET))
-        wmem_strbuf_append_printf(line, ", offsets %" PRIu64 "-%" PRIu64, facts->at[IGGY_FACT_FIRST_OFFSET].value,
-                                  facts->at[IGGY_FACT_LAST_OFFSET].value);
-    else if (first)
-        wmem_strbuf_append_printf(line, ", offset %" PRIu64, facts->at[IGGY_FACT_FIRST_OFFSET].value);
-    if (iggy_has(facts, IGGY_FACT_OFFSET))
-        wmem_strbuf_append_printf(line, ", offset %" PRIu64, facts->at[IGGY_FACT_OFFSET].value);
-    if (iggy_has(facts, IGGY_FACT_STORED_OFFSET))
-        wmem_strbuf_append_printf(line, ", stored %" PRIu64, facts->at[IGGY_FACT_STORED_OFFSET].value);
+    uint64_t first = iggy_fact(facts, IGGY_FACT_FIRST_OFFSET, 0);
+    bool several = iggy_fact(facts, IGGY_FACT_LAST_OFFSET, first) != first;
+    if (append_number(facts, line, several ? ", offsets " : ", offset ", IGGY_FACT_FIRST_OFFSET) && several)
+        append_number(facts, line, "-", IGGY_FACT_LAST_OFFSET);
+    append_number(facts, line, ", stored ", IGGY_FACT_STORED_OFFSET);
 }
 
 /* Numbers of the body: what is carried, asked for, and where. */
@@ -93,10 +120,11 @@ static void append_numbers(const iggy_facts_t *facts, wmem_strbuf_t *line)
     append_count(facts, line, IGGY_FACT_MESSAGES_COUNT, "message", "messages");
     if (iggy_has(facts, IGGY_FACT_MESSAGES_BYTES) && iggy_fact(facts, IGGY_FACT_MESSAGES_COUNT, 1) != 0)
         append_bytes(line, facts->at[IGGY_FACT_MESSAGES_BYTES].value);
-    if (iggy_has(facts, IGGY_FACT_POLL_COUNT))
-        wmem_strbuf_append_printf(line, ", up to %" PRIu64, facts->at[IGGY_FACT_POLL_COUNT].value);
+    append_poll(facts, line);
     append_offsets(facts, line);
     append_count(facts, line, IGGY_FACT_PARTITIONS_COUNT, "partition", "partitions");
+    append_count(facts, line, IGGY_FACT_SEGMENTS_COUNT, "segment", "segments");
+    append_number(facts, line, ", primary ", IGGY_FACT_PRIMARY);
     append_count(facts, line, IGGY_FACT_COUNT, "entry", "entries");
 }
 
@@ -125,14 +153,26 @@ static uint32_t error_of(const iggy_pdu_t *pdu)
     return status ? status : (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_RESULT, 0);
 }
 
-/* The client command by name: from its code, else from the operation. */
+/* The client command by name: from its code, else from the operation. Of a reply operation 2 alone names none. */
 static const char *client_command(const iggy_pdu_t *pdu)
 {
     if (pdu->code)
         return iggy_code_name(pdu->pinfo, pdu->code);
+    if (pdu->response && pdu->operation == IGGY_OP_NON_REPLICATED)
+        return "(request not captured)";
     const iggy_operation_t *operation = iggy_operation(pdu->operation);
     const iggy_command_t *command = operation ? iggy_command_of_operation(operation->request) : NULL;
     return command ? command->name : iggy_operation_name(pdu->pinfo, pdu->operation);
+}
+
+/* What only client frames have: of a login the session that it began, of a snapshot its size. */
+static void append_result(const iggy_pdu_t *pdu, const iggy_command_t *command, wmem_strbuf_t *line)
+{
+    if (pdu->response && command && (command->flags & IGGY_ENTERS))
+        append_number(pdu->facts, line, ", session ", IGGY_FACT_SESSION);
+    append_numbers(pdu->facts, line);
+    if (iggy_has(pdu->facts, IGGY_FACT_LEN))
+        append_bytes(line, pdu->facts->at[IGGY_FACT_LEN].value);
 }
 
 static void client_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
@@ -149,7 +189,9 @@ static void client_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
     else if (pdu->command == IGGY_REPLY && pdu->size == IGGY_HEADER_SIZE && command && command->empty)
         wmem_strbuf_append_printf(line, ": %s", command->empty);
     else
-        append_numbers(facts, line);
+        append_result(pdu, command, line);
+    if (pdu->command == IGGY_REQUEST && iggy_is_retry(pdu->exchange))
+        wmem_strbuf_append(line, " [retry]");
 }
 
 static void eviction_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
@@ -206,6 +248,7 @@ static const struct {
     const value_string *names;
 } replica_names[] = {
     { IGGY_REPLICA_CHALLENGE, IGGY_FACT_STATUS, iggy_handshake_status_vals },
+    { IGGY_STATE_TRANSFER_TARGET, IGGY_FACT_AVAILABLE, iggy_available_vals },
     { IGGY_FORWARD_REGISTER_RESULT, IGGY_FACT_OUTCOME, iggy_forward_register_outcome_vals },
     { IGGY_FORWARD_LOGOUT_RESULT, IGGY_FACT_OUTCOME, iggy_forward_logout_outcome_vals },
     { IGGY_SEGMENT_DELETE, IGGY_FACT_KIND, iggy_segment_delete_kind_vals },
@@ -234,19 +277,6 @@ static void append_parts(const iggy_pdu_t *pdu, wmem_strbuf_t *line, const iggy_
     }
 }
 
-/* The group: the metadata plane, or a partition's stream, topic and number where the body did not name them. */
-static void append_group(const iggy_pdu_t *pdu, wmem_strbuf_t *line)
-{
-    if (!iggy_has(pdu->facts, IGGY_FACT_GROUP))
-        return;
-    uint64_t group = pdu->facts->at[IGGY_FACT_GROUP].value;
-    if (group == IGGY_GROUP_METADATA)
-        wmem_strbuf_append(line, " metadata");
-    else if (iggy_group_is_partition(group) && !iggy_has(pdu->facts, IGGY_FACT_STREAM_ID))
-        wmem_strbuf_append_printf(line, " %u/%u partition %u", iggy_group_stream(group), iggy_group_topic(group),
-                                  iggy_group_partition(group));
-}
-
 static void replica_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
 {
     wmem_strbuf_append(line, val_to_str_const(pdu->command, iggy_command_vals, "unknown command"));
@@ -261,8 +291,9 @@ static void replica_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
         wmem_strbuf_append_printf(line, ": %s", outcome);
     if (pdu->operation)
         wmem_strbuf_append_printf(line, " %s", iggy_operation_name(pdu->pinfo, pdu->operation));
-    append_group(pdu, line);
-    append_objects(pdu->facts, line);
+    else if (iggy_fact(pdu->facts, IGGY_FACT_GROUP, 0) == IGGY_GROUP_METADATA) /* an operation says so itself */
+        wmem_strbuf_append(line, " metadata");
+    append_objects(pdu->facts, line); /* those of a partition's group too */
     append_numbers(pdu->facts, line);
 }
 

@@ -190,7 +190,7 @@ const iggy_row_t iggy_rows_complete_revocation[] = {
 static const iggy_row_t truncate_partition[] = {
     IGGY_ROWS(iggy_rows_stream_topic),
     IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION),
-    IGGY_U64(hf_iggy_up_to_offset),
+    IGGY_U64(hf_iggy_up_to_offset, .fact = IGGY_FACT_OFFSET),
     IGGY_U64(hf_iggy_created_revision, .since = IGGY_0_12_0, .flags = IGGY_IF_LEFT),
     IGGY_ROWS_END
 };

@@ -424,3 +424,28 @@ const value_string iggy_artifact_kind_vals[] = {
     { 3, "consumer_offsets" },
     { 0, NULL }
 };
+
+/* Byte 160 of a state_transfer_target. */
+const value_string iggy_available_vals[] = {
+    { 0, "refusal" },
+    { 1, "offer" },
+    { 0, NULL }
+};
+
+/* Where a poll starts (encodings.md 7). */
+const value_string iggy_poll_strategy_vals[] = {
+    { 1, "offset" },
+    { 2, "timestamp" },
+    { 3, "first" },
+    { 4, "last" },
+    { 5, "next" },
+    { 0, NULL }
+};
+
+/* Whose options (encodings.md 10). */
+const value_string iggy_option_scope_vals[] = {
+    { 1, "topic" },
+    { 2, "stream" },
+    { 3, "user" },
+    { 0, NULL }
+};

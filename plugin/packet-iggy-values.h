@@ -25,5 +25,8 @@ extern const value_string iggy_rebalance_kind_vals[];
 extern const value_string iggy_segment_delete_kind_vals[];
 extern const value_string iggy_progress_kind_vals[];
 extern const value_string iggy_artifact_kind_vals[];
+extern const value_string iggy_available_vals[];
+extern const value_string iggy_poll_strategy_vals[];
+extern const value_string iggy_option_scope_vals[];
 
 #endif

@@ -127,7 +127,7 @@ typedef enum {
     IGGY_FACT_LAST_OFFSET,
     IGGY_FACT_CURRENT_OFFSET,
     IGGY_FACT_STORED_OFFSET,
-    IGGY_FACT_OFFSET, /* of a store or poll request */
+    IGGY_FACT_OFFSET, /* of a store or poll request, or to truncate at */
     IGGY_FACT_COUNT,  /* elements of a listing */
     IGGY_FACT_LOGIN_VERSION,
     IGGY_FACT_SDK_NAME,
@@ -136,6 +136,9 @@ typedef enum {
     IGGY_FACT_SERVER_VERSION_TEXT,
     IGGY_FACT_SCOPE,
     IGGY_FACT_CONNECTION_ID,
+    IGGY_FACT_STRATEGY, /* of a poll: where it starts */
+    IGGY_FACT_PRIMARY,  /* replica that leads a partition */
+    IGGY_FACT_SEGMENTS_COUNT,
     IGGY_FACT_LIMIT
 } iggy_fact_t;
 

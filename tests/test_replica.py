@@ -360,6 +360,6 @@ def test_info_tells_the_story(tshark, tmp_path):
               sealed(18, nonce=1, from_op=5, to_op=9, group=7 << 32 | 8 << 20 | 9)]
     path, numbers = made(tmp_path, *frames)
     lines = tshark.info(path)
-    wanted = ["prepare view 3 op 1812 create_stream metadata orders", "prepare_ok op 1812 create_stream metadata", "commit 1811 metadata",
+    wanted = ["prepare view 3 op 1812 create_stream orders", "prepare_ok op 1812 create_stream", "commit 1811 metadata",
               "start_view_change view 4 metadata", "request_prepares ops 5-9 7/8 partition 9"]
     assert [lines[number - 1] for number in numbers] == wanted

@@ -1,0 +1,75 @@
+# The Info column: what an analyst reads in a list of a thousand lines.
+#
+# Apache Iggy dissector for Wireshark
+#
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines of real captures, written by hand from what their clients were told to do, and lines of made frames."""
+
+import pytest
+import synth
+from synth import ident, name, reply, request, u8, u32, u64
+
+CLIENT = 0x1B97BA6D_F019_45C8_8602_931EAA93BB68
+GET_STREAMS, GET_CLIENT, DESCRIBE_OPTIONS, GET_STREAM, POLL = 201, 21, 13, 200, 100
+CREATE_STREAM = 128
+
+# Packet and line; the clients' programs polled by these strategies, in this order.
+POLLS = [(53, "Request #3 poll_messages s2/t3 partition 0 consumer 1, up to 3 from first"),
+         (55, "Request #3 poll_messages s2/t3 partition 0 consumer 1, up to 8 from last"),
+         (57, "Request #3 poll_messages s2/t3 partition 0 consumer 1, up to 4 from timestamp"),
+         (61, "Request #3 poll_messages s2/t3 partition 0 consumer 1, up to 10 from next"),
+         (65, "Request #3 poll_messages s2/t3 partition 0 consumer 1, up to 10 from offset 1000000"),
+         (68, "Reply #3 poll_messages s2/t3 partition 1 consumer 1, 1 message, 10 B, offset 0"),
+         (70, "Reply #3 poll_messages s2/t3 partition 0 consumer named-consumer, 2 messages, 26 B, offsets 0-1"),
+         (73, "Request #3 store_consumer_offset s2/t3 partition 0 consumer 1, offset 33"),
+         (76, "Reply #3 get_consumer_offset s2/t3 partition 0 consumer 1, stored 33")]
+
+ADMIN = [(12, "Reply #0 login_register user iggy, server 0.9.0-edge.5, protocol 0.11.0, session 1"),
+         (23, "Reply #1 get_me user iggy connection 1"),
+         (28, "Request #1 get_client connection 4000000"),
+         (29, "Reply #1 get_client connection 4000000: not found"),
+         (30, "Request #1 describe_options topic"),
+         (32, "Request #1 describe_options stream"),
+         (37, "Reply #1 get_streams: none"),
+         (49, "Reply #3 get_streams, 2 entries"),
+         (92, "Request #15 delete_segments orders2/t-renamed partition 0, 1 segment"),
+         (134, "Reply #0 login_register_with_pat user iggy, server 0.9.0-edge.5, protocol 0.11.0, session 27"),
+         (175, "Reply #30 get_snapshot_file, 119 B")]
+
+REFUSED = [(80, "Request #0 login_register user iggy, rust-sdk 0.11.1-edge.9, protocol 0.12.2 [retry]"),
+           (151, "Reply #28 get_partition_route err/topic partition 0, primary 0"),
+           (168, "Request #37 send_messages err/topic partition 1, 1 message, 10 B"),
+           (169, "Reply #37 send_messages err/topic partition 1: transient_not_committed"),
+           (170, "Request #37 send_messages err/topic partition 1, 1 message, 10 B [retry]"),
+           (218, "Reply #54 bind_session user iggy, server 0.11.0-stub, protocol 0.12.2, session 5")]
+
+
+@pytest.mark.parametrize("capture, wanted", [("real/02_produce_consume_rust.pcapng", POLLS), ("real/01_admin_rust.pcapng", ADMIN),
+                                             ("real012/05_errors.pcapng", REFUSED)], ids=["polls", "admin", "refused"])
+def test_lines_of_real_captures(tshark, capture, wanted, two_pass):
+    lines = tshark.info(capture, two_pass=two_pass)
+    assert [(packet, lines[packet - 1]) for packet, _ in wanted] == wanted
+
+
+def lines_of(tshark, tmp_path, *frames):
+    """Info of frames, each a packet of its own: a request by the client, anything else by the server."""
+    capture = synth.Capture()
+    connection = capture.connection()
+    numbers = [(connection.client if frame[60] == 5 else connection.server)(frame) for frame in frames]
+    lines = tshark.info(capture.write(tmp_path / "made.pcap"))
+    return [lines[number - 1] for number in numbers]
+
+
+def test_a_name_cannot_break_the_line(tshark, tmp_path):
+    """A client may send anything as a name: what is not printable is escaped, what is long is cut at a character."""
+    asked = [request(ident(text), code=GET_STREAM, client=CLIENT, request=1, session=9)
+             for text in ("a\nb\x1b[31m", "x" * 60, "x" * 61, "x" * 59 + "\u65e5")]
+    assert [line.split("get_stream ")[1] for line in lines_of(tshark, tmp_path, *asked)] == \
+        ["a\\nb\\033[31m", "x" * 60, "x" * 60 + "\u2026", "x" * 59 + "\u2026"]
+
+
+def test_a_reply_alone(tshark, tmp_path):
+    """Operation 2 is that of most commands: without its request a reply has no name."""
+    lines = lines_of(tshark, tmp_path, reply(client=CLIENT, request=4, cluster=synth.CLUSTER),
+                     reply(u32(0), operation=CREATE_STREAM, client=CLIENT, request=5, cluster=synth.CLUSTER))
+    assert lines == ["Reply #4 (request not captured)", "Reply #5 create_stream"]

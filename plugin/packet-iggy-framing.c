@@ -183,8 +183,6 @@ static void fill_piece(iggy_piece_t *piece, tvbuff_t *tvb, const packet_info *pi
     piece->captured = tvb_captured_length(tvb);
     piece->reported = tvb_reported_length(tvb);
     piece->bytes = tvb_get_ptr(tvb, 0, (int)piece->captured);
-    piece->packet = pinfo->num;
-    piece->direction = iggy_direction(pinfo);
     piece->may_ask = desegment && pinfo->can_desegment;
     piece->guess = sender_if(pinfo->srcport < pinfo->destport);
     piece->maximum = maximum_size;
@@ -210,16 +208,17 @@ int iggy_dissect_piece(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, iggy
 {
     iggy_stream_t *stream = (iggy_stream_t *)conversation_get_proto_data(handover->conversation, handover->key);
     unsigned count = 0;
-    uint8_t direction = iggy_direction(pinfo);
     const iggy_run_t *runs = NULL;
     if (!tvb_captured_length(tvb))
         return 0;
+    handover->piece.packet = pinfo->num;
+    handover->piece.direction = iggy_direction(pinfo);
     if (stream)
-        runs = iggy_stream_runs(stream, direction, pinfo->num, handover->piece.position, &count);
+        runs = iggy_stream_runs(stream, &handover->piece, &count);
     if (!runs && !PINFO_FD_VISITED(pinfo)) {
         stream = find_frames(tvb, pinfo, stream, handover);
         if (stream)
-            runs = iggy_stream_runs(stream, direction, pinfo->num, handover->piece.position, &count);
+            runs = iggy_stream_runs(stream, &handover->piece, &count);
     }
     return runs ? show_runs(tvb, pinfo, tree, stream, runs, count) : 0;
 }

@@ -263,6 +263,7 @@ int iggy_dissect_unnumbered(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
     uint32_t ordinal = ordinal_of(tvb, pinfo, layer);
     iggy_handover_t handover = { .conversation = find_or_create_conversation(pinfo), .key = frames_key(layer) };
     handover.piece.trust = trust;
+    handover.piece.turn = (uint16_t)ordinal;
     joiner_t *joiner = (joiner_t *)conversation_get_proto_data(handover.conversation, pieces_key(layer));
     if (joiner)
         return dissect_next(tvb, pinfo, tree, layer, &handover, &joiner->direction[iggy_direction(pinfo)], ordinal);

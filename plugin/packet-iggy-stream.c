@@ -125,7 +125,8 @@ static void add_run(work_t *work, iggy_run_kind_t kind, uint32_t offset, uint32_
         d->runs = (iggy_run_t *)wmem_realloc(wmem_file_scope(), d->runs, d->runs_room * sizeof *d->runs);
     }
     d->runs[d->runs_count++] = (iggy_run_t){ .packet = work->piece->packet, .position = work->piece->position,
-                                             .offset = offset, .length = length, .kind = (uint8_t)kind, .flags = flags };
+                                             .offset = offset, .length = length, .kind = (uint8_t)kind, .flags = flags,
+                                             .turn = work->piece->turn };
 }
 
 /* From the work's offset on; moves it. */
@@ -144,22 +145,26 @@ static void ask(work_t *work, uint32_t length)
     work->done = true;
 }
 
-const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, uint8_t direction, uint32_t packet, uint32_t position,
-                                   unsigned *count)
+static bool is_of(const iggy_run_t *run, const iggy_piece_t *piece)
 {
-    const direction_t *d = &stream->direction[direction];
+    return run->packet == piece->packet && run->position == piece->position && run->turn == piece->turn;
+}
+
+const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, const iggy_piece_t *piece, unsigned *count)
+{
+    const direction_t *d = &stream->direction[piece->direction];
     unsigned low = 0, high = d->runs_count;
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (d->runs[middle].packet < packet)
+        if (d->runs[middle].packet < piece->packet)
             low = middle + 1;
         else
             high = middle;
     }
-    while (low < d->runs_count && d->runs[low].packet == packet && d->runs[low].position != position)
+    while (low < d->runs_count && d->runs[low].packet == piece->packet && !is_of(&d->runs[low], piece))
         low++;
     unsigned end = low;
-    while (end < d->runs_count && d->runs[end].packet == packet && d->runs[end].position == position)
+    while (end < d->runs_count && is_of(&d->runs[end], piece))
         end++;
     *count = end - low;
     return *count ? &d->runs[low] : NULL;
@@ -280,9 +285,8 @@ static void take_frame(work_t *work, uint32_t size, uint8_t flags)
 {
     direction_t *d = work->d;
     iggy_run_t *last = d->runs_count ? &d->runs[d->runs_count - 1] : NULL;
-    bool grows = last && last->packet == work->piece->packet && last->position == work->piece->position &&
-                 last->kind == IGGY_RUN_FRAMES && last->offset + last->length == work->offset &&
-                 (last->flags & ~IGGY_RUN_HOLE) == flags;
+    bool grows = last && is_of(last, work->piece) && last->kind == IGGY_RUN_FRAMES &&
+                 last->offset + last->length == work->offset && (last->flags & ~IGGY_RUN_HOLE) == flags;
     if (grows) {
         last->length += size;
         work->offset += size;
@@ -460,8 +464,11 @@ static void nothing_found(work_t *work, const iggy_search_t *search)
     bool ours = work->stream->claimed;
     uint32_t cut = piece->reported;
     work->done = true;
+    iggy_search_t sent = *search;
+    if (!ours)
+        sent.find &= (uint8_t)~IGGY_FIND_UNUSED; /* foreign zeros look like a command that nobody sends */
     if (may_ask(work) && (ours || piece->trust == IGGY_TRUST_PORT) && !waited_long(work, work->offset))
-        cut = (uint32_t)iggy_find_beginning(piece->bytes, piece->captured, work->offset, search, !ours);
+        cut = (uint32_t)iggy_find_beginning(piece->bytes, piece->captured, work->offset, &sent, !ours);
     if (!ours && cut == piece->reported)
         return;
     pass_over(work, IGGY_RUN_CONTINUATION, cut - work->offset, IGGY_RUN_LOST);

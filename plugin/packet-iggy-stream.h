@@ -39,6 +39,7 @@ typedef struct {
     uint32_t length;
     uint8_t  kind;     /* iggy_run_kind_t */
     uint8_t  flags;
+    uint16_t turn;     /* of the piece */
 } iggy_run_t;
 
 /* What is known of the sender of a piece. */
@@ -60,6 +61,7 @@ typedef struct {
     uint32_t captured, reported; /* bytes that are there; bytes that were sent */
     uint32_t packet;
     uint32_t position;    /* of byte 0, modulo 2^32 */
+    uint16_t turn;        /* tells pieces of one packet that begin at one position: joined ones begin where the first did */
     uint8_t  direction;   /* 0 or 1 */
     bool     start;       /* byte 0 is the first one of its direction */
     bool     one_segment; /* a segment (record, message) as it was sent, not several joined */
@@ -90,9 +92,8 @@ struct iggy_conversation *iggy_stream_conversation(const iggy_stream_t *stream);
  */
 bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece);
 
-/** All passes: the runs of the piece that `packet` handed over, in order; NULL and 0 if it has none. */
-const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, uint8_t direction, uint32_t packet, uint32_t position,
-                                   unsigned *count);
+/** All passes: the runs of a piece (packet, direction, position and turn tell which), in order; NULL and 0 if it has none. */
+const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, const iggy_piece_t *piece, unsigned *count);
 
 /** First pass: what the sender of the piece that was taken last had received, for a frame in it that ends at `end`. */
 void iggy_stream_fill_place(const iggy_stream_t *stream, uint32_t end, iggy_place_t *place);

@@ -107,6 +107,29 @@ def test_tls_records(tshark, tmp_path, port, two_pass):
                      (big_at, len(big), 5), (cut_at, 256, 5), (cut_at, 256, 5)] + [(last, 256, 8)] * 3
 
 
+@pytest.mark.parametrize("length", [4, 37, 100, 300])
+def test_many_small_records_of_one_segment(tshark, tmp_path, length, two_pass):
+    capture = synth.Capture()
+    secure = carriers.Tls(capture.connection(server_port=8090), tmp_path)
+    login(secure)
+    data = b"".join(map(pong, range(2, 5)))
+    last = secure.records("server", [data[at:at + length] for at in range(0, len(data), length)])
+    options = ("-o", "tls.keylog_file:%s" % tshark.readable(secure.keylog))
+    found = sizes(tshark, capture.write(tmp_path / "tls.pcap"), *options, two_pass=two_pass)
+    assert found[2:] == [(last, 256, 8)] * 3
+
+
+@pytest.mark.parametrize("length", [4, 37, 100, 300])
+def test_many_small_messages_of_one_segment(tshark, tmp_path, length, two_pass):
+    capture = synth.Capture()
+    connection = capture.connection(server_port=8092)
+    login(carriers.WebSocket(connection))
+    data = b"".join(map(pong, range(2, 5)))
+    last = connection.server(b"".join(carriers.ws_frame(data[at:at + length]) for at in range(0, len(data), length)))
+    found = sizes(tshark, capture.write(tmp_path / "web.pcap"), two_pass=two_pass)
+    assert found[2:] == [(last, 256, 8)] * 3
+
+
 def test_tls_between_replicas_is_found_by_its_alpn(tshark, tmp_path, two_pass):
     capture = synth.Capture()
     secure = carriers.Tls(capture.connection(server_port=17000), tmp_path, alpn="iggy-replica")

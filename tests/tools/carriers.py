@@ -117,6 +117,12 @@ class Tls:
             pass
         return number
 
+    def records(self, side, pieces):
+        """Several records in one segment."""
+        for piece in pieces:
+            self.ends[side].write(piece)
+        return self._carry(side)
+
     def client(self, data, **how):
         return self._send("client", data, **how)
 

@@ -48,6 +48,7 @@ typedef struct {
     uint8_t  operation;
     uint8_t  checksum[16];
     bool     acknowledges; /* only requests that end at or before `acknowledged` */
+    bool     bounded;      /* iggy_place_t */
     uint32_t acknowledged;
 } iggy_key_t;
 
@@ -228,6 +229,7 @@ static void read_key(const iggy_pdu_t *pdu, iggy_key_t *key)
     const iggy_operation_t *operation = pdu->response ? iggy_operation(pdu->operation) : NULL;
     key->lane = pdu->place->lane;
     key->acknowledges = pdu->response && pdu->place->acknowledges;
+    key->bounded = pdu->place->bounded;
     key->acknowledged = pdu->place->acknowledged;
     key->request = iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0);
     key->operation = operation ? operation->request : pdu->operation;
@@ -456,14 +458,26 @@ static void keep_orphan(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_k
     pairs->orphans[pairs->orphans_count++] = (iggy_orphan_t){ pdu->frame, *key, error };
 }
 
-/* The oldest reply that acknowledges the request. A reply to an earlier one does not: the server did not have this one. */
+/*
+ * Whether a reply may be that to a request that comes behind it in the capture. A reply to an earlier one does not acknowledge
+ * this one; and what the client had received when it asked answers something else.
+ */
+static bool may_answer(const iggy_orphan_t *orphan, const iggy_place_t *request, uint32_t end)
+{
+    bool told = request->acknowledges && !request->bounded;
+    bool open = (int32_t)((uint32_t)orphan->frame->position - request->acknowledged) >= 0;
+    bool acknowledges = (int32_t)(orphan->key.acknowledged - end) >= 0;
+    return orphan->key.bounded && told ? open : acknowledges;
+}
+
+/* The oldest reply that may be that to the request. */
 static bool answered_before(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_key_t *key, iggy_exchange_t *exchange)
 {
     uint32_t end = end_of(pdu);
     for (unsigned i = 0; i < pairs->orphans_count; i++) {
         iggy_orphan_t *orphan = &pairs->orphans[i];
         if (orphan->key.request != key->request || orphan->key.operation != key->operation ||
-            !agree(orphan->key.checksum, key->checksum) || (int32_t)(orphan->key.acknowledged - end) < 0)
+            !agree(orphan->key.checksum, key->checksum) || !may_answer(orphan, pdu->place, end))
             continue;
         exchange->state = IGGY_EXCHANGE_ANSWERED;
         exchange->reply_frame = orphan->frame->packet;

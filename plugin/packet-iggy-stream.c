@@ -96,6 +96,7 @@ void iggy_stream_fill_place(const iggy_stream_t *stream, uint32_t end, iggy_plac
 {
     bool told = (int32_t)(end - stream->told_end) <= 0;
     place->acknowledges = stream->acknowledges && (told || stream->bounds);
+    place->bounded = !told;
     place->acknowledged = told ? stream->acknowledged : stream->bound;
     place->unseen = stream->unseen;
 }

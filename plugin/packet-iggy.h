@@ -180,6 +180,7 @@ typedef struct {
     bool        after_hole; /* bytes of this direction are missing just before this frame (first pass only) */
     bool        acknowledges; /* TCP: the sender has told what it received, in `acknowledged` (first pass only) */
     bool        unseen;       /* ... and that is more than the capture has of the other direction, by a frame or more */
+    bool        bounded;      /* ... or no more is known than what the other side had sent so far */
     uint32_t    acknowledged; /* position in the other direction behind the last byte received */
 } iggy_place_t;
 

@@ -269,6 +269,22 @@ def test_requests_and_replies_put_in_order_by_tcp(dissect, two_pass):
     assert number(frames[answered[3]][0], "iggy.response_to") == asked[3]
 
 
+def test_a_request_behind_the_reply_that_tcp_held(dissect, two_pass):
+    """What the held reply acknowledged is not known, nor had TCP seen its request: that has not received it, which tells."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    asked, answered = [], []
+    for _ in range(4):
+        asked.append(session.ask(STREAM, 1, body=ident(1)))
+        answered.append(session.answer(1, body=stream_details("0.11.0")))
+    capture.move(answered[1], 2)     # with it the third reply is handed on
+    capture.move(asked[2] - 1, 2)    # and the third request comes then
+    frames = dissect(capture, two_pass, ["-o", "tcp.reassemble_out_of_order:TRUE"])
+    late, third = answered[1] + 1, answered[1] + 2
+    assert [number(f, "iggy.response_to") for f in frames[late]] == [asked[1], third if two_pass else None]
+    assert number(frames[answered[3]][0], "iggy.response_to") == asked[3]
+
+
 def test_a_lost_request_in_step(dissect, two_pass):
     """The reply to a read that is not in the capture is not given to the one before, whose reply was lost too."""
     capture = synth.Capture()

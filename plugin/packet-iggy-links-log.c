@@ -262,25 +262,19 @@ void iggy_links_commit(iggy_pdu_t *pdu, iggy_group_t *group)
 
 /* ---- view changes ---- */
 
-static iggy_change_t *find_change(iggy_group_t *group, uint32_t view)
+/* The change of a group to a view, made when it is new. */
+static iggy_change_t *change_to(const iggy_pdu_t *pdu, iggy_group_t *group, uint32_t view)
 {
-    iggy_change_t *change = group->change;
-    while (change && change->view > view)
-        change = change->earlier;
-    return change && change->view == view ? change : NULL;
-}
-
-static iggy_change_t *new_change(const iggy_pdu_t *pdu, iggy_group_t *group, uint32_t view)
-{
-    iggy_change_t *change = wmem_new0(wmem_file_scope(), iggy_change_t);
+    if (!group->changes)
+        group->changes = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    iggy_change_t *change = (iggy_change_t *)wmem_map_lookup(group->changes, GUINT_TO_POINTER(view));
+    if (change)
+        return change;
+    change = wmem_new0(wmem_file_scope(), iggy_change_t);
     change->view = view;
     change->number = iggy_links_next_change();
     change->silence = silence_before(pdu, group);
-    iggy_change_t **place = &group->change;
-    while (*place && (*place)->view > view)
-        place = &(*place)->earlier;
-    change->earlier = *place;
-    *place = change;
+    wmem_map_insert(group->changes, GUINT_TO_POINTER(view), change);
     return change;
 }
 
@@ -313,9 +307,7 @@ void iggy_links_view_change(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     uint32_t view = (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_VIEW, 0);
     iggy_link_t *link = iggy_links_link(pdu->frame);
-    iggy_change_t *change = find_change(group, view);
-    if (!change)
-        change = new_change(pdu, group, view);
+    iggy_change_t *change = change_to(pdu, group, view);
     iggy_links_rest(link)->change = change;
     if (pdu->command == IGGY_START_VIEW) {
         if (!change->start.packet) {

@@ -225,7 +225,8 @@ static void ask_transfer(iggy_pdu_t *pdu, iggy_group_t *group)
     iggy_link_t *link = iggy_links_link(pdu->frame);
     iggy_transfer_t *transfer = find_transfer(pdu);
     if (!transfer) {
-        if (lane->transfer && lane->transfer->target && lane->transfer->received < lane->transfer->total)
+        const iggy_offer_t *before = lane->transfer ? lane->transfer->offer : NULL;
+        if (before && before->received < before->total)
             link->notes |= IGGY_LINK_ABORTED; /* by another one */
         transfer = wmem_new0(wmem_file_scope(), iggy_transfer_t);
         transfer->request = iggy_links_mark(pdu);
@@ -237,7 +238,7 @@ static void ask_transfer(iggy_pdu_t *pdu, iggy_group_t *group)
 }
 
 /* Lengths of the artifacts, from the manifest; what the capture has not all of is not counted. */
-static void read_manifest(const iggy_pdu_t *pdu, iggy_transfer_t *transfer)
+static void read_manifest(const iggy_pdu_t *pdu, iggy_offer_t *offer)
 {
     uint32_t there = MIN(pdu->size, tvb_captured_length(pdu->tvb));
     if (there < MANIFEST_ENTRIES)
@@ -246,13 +247,12 @@ static void read_manifest(const iggy_pdu_t *pdu, iggy_transfer_t *transfer)
     uint32_t length = tvb_get_uint8(pdu->tvb, MANIFEST_LENGTH);
     if (length < ENTRY_LEAST || count > MOST_ARTIFACTS || count > (there - MANIFEST_ENTRIES) / length)
         return;
-    transfer->lengths = wmem_alloc_array(wmem_file_scope(), uint64_t, count ? count : 1);
-    transfer->ends = (uint64_t *)wmem_alloc0(wmem_file_scope(), (count ? count : 1) * sizeof(uint64_t));
-    transfer->artifacts = count;
-    transfer->total = transfer->received = 0;
+    offer->lengths = wmem_alloc_array(wmem_file_scope(), uint64_t, count ? count : 1);
+    offer->ends = wmem_alloc0_array(wmem_file_scope(), uint64_t, count ? count : 1);
+    offer->artifacts = count;
     for (uint32_t i = 0; i < count; i++) {
-        transfer->lengths[i] = tvb_get_letoh64(pdu->tvb, MANIFEST_ENTRIES + (int)(i * length) + ENTRY_BYTES);
-        transfer->total += transfer->lengths[i];
+        offer->lengths[i] = tvb_get_letoh64(pdu->tvb, MANIFEST_ENTRIES + (int)(i * length) + ENTRY_BYTES);
+        offer->total += offer->lengths[i];
     }
 }
 
@@ -260,30 +260,51 @@ static void read_manifest(const iggy_pdu_t *pdu, iggy_transfer_t *transfer)
 static void transfer_target(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 {
     iggy_transfer_t *transfer = find_transfer(pdu);
-    bool offer = iggy_fact(pdu->facts, IGGY_FACT_AVAILABLE, 0) == 1;
     iggy_link_t *link = iggy_links_link(pdu->frame);
     iggy_links_rest(link)->transfer = transfer;
     bool of_chunk = !answer(pdu, IGGY_REQUEST_STATE_TRANSFER) && answer(pdu, IGGY_REQUEST_STATE_CHUNK);
     if (!transfer)
         return;
-    if (offer) {
-        transfer->target = pdu->pinfo->num;
-        read_manifest(pdu, transfer);
+    if (iggy_fact(pdu->facts, IGGY_FACT_AVAILABLE, 0) == 1) {
+        transfer->offer = wmem_new0(wmem_file_scope(), iggy_offer_t);
+        transfer->offer->packet = pdu->pinfo->num;
+        read_manifest(pdu, transfer->offer);
         return;
     }
-    link->number = transfer->received;
-    if (of_chunk || transfer->target)
+    if (of_chunk || transfer->offer)
         link->notes |= IGGY_LINK_ABORTED;
     drop_transfer(pdu);
+}
+
+/* A chunk, or the request for one, belongs to the newest offer of its transfer; `number` is what had come by then. */
+static void link_chunk(iggy_pdu_t *pdu, iggy_transfer_t *transfer)
+{
+    iggy_link_t *link = iggy_links_link(pdu->frame);
+    iggy_rest_t *rest = iggy_links_rest(link);
+    rest->transfer = transfer;
+    rest->offer = transfer ? transfer->offer : NULL;
+    link->number = rest->offer ? rest->offer->received : 0;
 }
 
 static void ask_chunk(iggy_pdu_t *pdu, iggy_group_t *group _U_)
 {
     ask(pdu, IGGY_REQUEST_STATE_CHUNK);
-    iggy_link_t *link = iggy_links_link(pdu->frame);
-    iggy_links_rest(link)->transfer = find_transfer(pdu);
-    if (iggy_links_rest(link)->transfer)
-        link->number = iggy_links_rest(link)->transfer->received;
+    link_chunk(pdu, find_transfer(pdu));
+}
+
+/* Bytes of a chunk that had not come before. */
+static void receive(const iggy_pdu_t *pdu, iggy_offer_t *offer)
+{
+    uint64_t artifact = iggy_fact(pdu->facts, IGGY_FACT_ARTIFACT, 0);
+    uint64_t from = iggy_fact(pdu->facts, IGGY_FACT_CHUNK_OFFSET, 0);
+    uint64_t bytes = pdu->size > IGGY_HEADER_SIZE ? pdu->size - IGGY_HEADER_SIZE : 0;
+    if (artifact >= offer->artifacts || from > offer->lengths[artifact])
+        return;
+    uint64_t end = from + MIN(bytes, offer->lengths[artifact] - from);
+    if (end > offer->ends[artifact]) {
+        offer->received += end - offer->ends[artifact];
+        offer->ends[artifact] = end;
+    }
 }
 
 /* Chunks come in order; one that is repeated does not count again. */
@@ -293,20 +314,11 @@ static void chunk(iggy_pdu_t *pdu, iggy_group_t *group _U_)
     iggy_transfer_t *transfer = find_transfer(pdu);
     if (!transfer)
         return;
-    uint64_t artifact = iggy_fact(pdu->facts, IGGY_FACT_ARTIFACT, 0);
-    uint64_t from = iggy_fact(pdu->facts, IGGY_FACT_CHUNK_OFFSET, 0);
-    uint64_t bytes = pdu->size > IGGY_HEADER_SIZE ? pdu->size - IGGY_HEADER_SIZE : 0;
-    if (artifact < transfer->artifacts && from <= transfer->lengths[artifact]) {
-        uint64_t end = from + MIN(bytes, transfer->lengths[artifact] - from);
-        if (end > transfer->ends[artifact]) {
-            transfer->received += end - transfer->ends[artifact];
-            transfer->ends[artifact] = end;
-        }
-    }
-    iggy_link_t *link = iggy_links_link(pdu->frame);
-    iggy_links_rest(link)->transfer = transfer;
-    link->number = transfer->received;
-    if (transfer->target && transfer->received == transfer->total)
+    iggy_offer_t *offer = transfer->offer;
+    if (offer)
+        receive(pdu, offer);
+    link_chunk(pdu, transfer);
+    if (offer && offer->received == offer->total)
         drop_transfer(pdu);
 }
 

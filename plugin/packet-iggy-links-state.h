@@ -39,13 +39,12 @@ typedef struct iggy_entry {
 } iggy_entry_t;
 
 /* A view change of one group. */
-typedef struct iggy_change {
+typedef struct {
     uint32_t view;
     uint32_t number;             /* of view changes in the capture, from 1 */
     iggy_mark_t first;           /* the first start_view_change or do_view_change */
     iggy_mark_t start;           /* the start_view that ends it */
     nstime_t silence;            /* since the last heartbeat when it began; 0: none seen */
-    struct iggy_change *earlier;
 } iggy_change_t;
 
 /* A consensus group of a cluster. */
@@ -56,7 +55,7 @@ typedef struct {
     iggy_entry_t *done_first, *done_last;
     unsigned open_count, done_count;
     iggy_mark_t heartbeat;       /* the last commit frame */
-    iggy_change_t *change;       /* the newest */
+    wmem_map_t *changes;         /* view changes, by view; NULL: none yet */
 } iggy_group_t;
 
 /* A question and its answer. */
@@ -65,13 +64,18 @@ typedef struct iggy_round {
     uint32_t count;              /* repair: prepares served */
 } iggy_round_t;
 
-/* A state transfer. */
+/* What a state transfer offers. A request that is repeated may get another offer. */
 typedef struct {
-    iggy_mark_t request;
-    uint32_t target;             /* packet of the offer */
+    uint32_t packet;
     uint32_t artifacts;
     uint64_t *lengths, *ends;    /* of each artifact: bytes, and how far they came */
     uint64_t total, received;
+} iggy_offer_t;
+
+/* A state transfer. */
+typedef struct {
+    iggy_mark_t request;
+    iggy_offer_t *offer;         /* the newest; NULL: none yet */
 } iggy_transfer_t;
 
 /* One group on one direction of a connection. */
@@ -107,6 +111,7 @@ typedef struct {
     iggy_round_t *round;
     iggy_change_t *change;
     iggy_transfer_t *transfer;
+    const iggy_offer_t *offer;   /* of a chunk: the one that it belongs to */
     nstime_t silence;            /* by notes */
     uint32_t request;            /* forward_register: packet of the client's request */
 } iggy_rest_t;

@@ -235,14 +235,14 @@ static void show_round(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *lin
 static void show_transfer(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
 {
     const iggy_transfer_t *transfer = rest_of(link)->transfer;
+    const iggy_offer_t *offer = rest_of(link)->offer;
     if (transfer->request.packet != pdu->pinfo->num)
         show_packet(pdu, tree, hf_iggy_transfer_request_in, transfer->request.packet);
-    bool chunks = pdu->command == IGGY_REQUEST_STATE_CHUNK || pdu->command == IGGY_STATE_CHUNK;
-    if (chunks && transfer->target && transfer->target <= pdu->pinfo->num) {
-        show_packet(pdu, tree, hf_iggy_transfer_target_in, transfer->target);
+    if (offer) {
+        show_packet(pdu, tree, hf_iggy_transfer_target_in, offer->packet);
         show_number(pdu, tree, hf_iggy_transfer_received, link->number);
-        show_number(pdu, tree, hf_iggy_transfer_total, transfer->total);
-        double share = transfer->total ? 100.0 * (double)link->number / (double)transfer->total : 100.0;
+        show_number(pdu, tree, hf_iggy_transfer_total, offer->total);
+        double share = offer->total ? 100.0 * (double)link->number / (double)offer->total : 100.0;
         proto_item_set_generated(proto_tree_add_double(tree, hf_iggy_transfer_share, pdu->tvb, 0, 0, share));
     }
     if (link->notes & IGGY_LINK_ABORTED)

@@ -24,6 +24,7 @@
 #define OPERATION_JOIN    148u
 #define OPERATION_LEAVE   149u
 #define PARTITIONS_SHOWN  64u
+#define MEMBERSHIPS_LIMIT 64u  /* of a session; the oldest is forgotten first, since each change copies them all */
 #define SESSION_KEY       0x53u /* of the packet's data: the session of its first frame */
 
 /* What holds for a client from a frame on; NULL: no session. */
@@ -210,6 +211,15 @@ static const char *assigned(const iggy_pdu_t *pdu)
     return iggy_names_intern(wmem_strbuf_get_str(text));
 }
 
+/* Index of the membership in the group, the count of all if there is none. */
+static unsigned membership_of(const iggy_session_t *session, const char *group)
+{
+    unsigned i = 0;
+    while (i < session->memberships_count && session->memberships[i].group != group)
+        i++;
+    return i;
+}
+
 /* The session with this membership set, or without it. */
 static void change_membership(const iggy_pdu_t *pdu, iggy_client_t *client, bool member, const char *partitions)
 {
@@ -217,13 +227,13 @@ static void change_membership(const iggy_pdu_t *pdu, iggy_client_t *client, bool
     const char *group = group_of(pdu);
     if (!session || !group)
         return;
-    iggy_membership_t *changed = wmem_alloc_array(wmem_file_scope(), iggy_membership_t, session->memberships_count + 1);
-    unsigned count = 0;
-    for (unsigned i = 0; i < session->memberships_count; i++)
-        if (session->memberships[i].group != group)
+    unsigned known = session->memberships_count, at = membership_of(session, group), count = 0;
+    if (at == known ? !member : member && session->memberships[at].partitions == partitions)
+        return; /* as before */
+    iggy_membership_t *changed = wmem_alloc_array(wmem_file_scope(), iggy_membership_t, known + 1);
+    for (unsigned i = at == known && known == MEMBERSHIPS_LIMIT; i < known; i++)
+        if (i != at)
             changed[count++] = session->memberships[i];
-        else if (session->memberships[i].partitions == partitions && member)
-            return; /* as before */
     if (member)
         changed[count++] = (iggy_membership_t){ group, partitions };
     iggy_session_t *copy = copy_of(client, session);

@@ -331,6 +331,33 @@ def test_state_transfer(tshark, tmp_path):
         assert all(row[7] == [] for row in found.values())
 
 
+def test_transfer_offered_again(tshark, tmp_path):
+    """A request sent again, the same nonce: the second offer is of another state. Chunks keep the offer that they came of."""
+    cluster = Cluster()
+    nonce = dict(nonce=0xABCDEF, group=METADATA)
+    chunks, targets = [], []
+    for length in (400, 1000):
+        cluster.send(1, 0, sealed(22, replica=1, **nonce))
+        targets.append(cluster.send(0, 1, sealed(23, manifest(length), available=1, commit_op=7, **nonce)))
+        cluster.send(1, 0, sealed(24, len=200, replica=1, **nonce))
+        chunks.append(cluster.send(0, 1, sealed(25, bytes(200), **nonce)))
+    path = cluster.write(tmp_path)
+    names = ["iggy.transfer.target_in", "iggy.transfer.received", "iggy.transfer.total"]
+    for two_pass in (False, True):
+        found = by_packet(tshark, path, names, two_pass=two_pass)
+        assert [found[chunk] for chunk in chunks] == [[[str(targets[0])], ["200"], ["400"]], [[str(targets[1])], ["200"], ["1000"]]]
+
+
+def test_view_changes_in_any_order(tshark, tmp_path):
+    """Groups and views are apart, whatever the order of the views."""
+    cluster = Cluster()
+    views = [(METADATA, 9), (METADATA, 3), (7, 9), (METADATA, 9), (METADATA, 5), (7, 9), (METADATA, 3)]
+    sent = [cluster.send(0, 1, sealed(10, view=view, group=group)) for group, view in views]
+    found = by_packet(tshark, cluster.write(tmp_path), ["iggy.view_change", "iggy.view_change.first_in"])
+    assert [found[one][0] for one in sent] == [["1"], ["2"], ["3"], ["1"], ["4"], ["3"], ["2"]]
+    assert [found[one][1] for one in sent] == [[], [], [], [str(sent[0])], [], [str(sent[2])], [str(sent[1])]]
+
+
 def test_transfer_refused_and_aborted(tshark, tmp_path):
     cluster = Cluster()
     cluster.send(1, 0, sealed(22, replica=1, nonce=1, group=METADATA))

@@ -580,6 +580,12 @@ static void gather(const iggy_pairs_t *pairs, const iggy_key_t *key, candidates_
     }
 }
 
+/* Whether the client waits for each reply before it asks on. */
+static bool waits(const iggy_pairs_t *pairs, const iggy_versions_t *versions, const iggy_key_t *key)
+{
+    return !pairs->pipelined && !numbered(versions, key->request);
+}
+
 /*
  * After a hole the newest of several requests of one key is the one that is answered, if the client waits for each reply:
  * the replies to the others were in the hole. A client that does not wait gives no such certainty.
@@ -590,16 +596,13 @@ static iggy_open_t *choose_in_doubt(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, 
     trials_t trials = { 0 };
     unsigned fitting = 0;
     iggy_open_t *newest = NULL;
-    bool waits = !pairs->pipelined && !numbered(versions, key->request);
-    if (waits && pdu->place->unseen)
-        return NULL; /* the server has received a request that the capture has not: this is its reply */
     for (iggy_open_t *open = found->oldest; open; open = next_of(open, key)) {
         if (key->operation == IGGY_OP_NON_REPLICATED && !fits(pdu, versions, &trials, open->exchange->code))
             continue;
         newest = open;
         fitting++;
     }
-    return fitting == 1 || waits || numbered(versions, key->request) ? newest : NULL;
+    return fitting == 1 || waits(pairs, versions, key) || numbered(versions, key->request) ? newest : NULL;
 }
 
 static iggy_open_t *choose(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_versions_t *versions, iggy_key_t *key)
@@ -612,6 +615,8 @@ static iggy_open_t *choose(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const igg
     }
     if (!found.count)
         return NULL;
+    if (found.doubt && pdu->place->unseen && waits(pairs, versions, key))
+        return NULL; /* the server has received a request that the capture has not: this is its reply, be the bodies equal */
     if (found.confirmed)
         return found.doubt ? found.newest : found.oldest;
     if (found.doubt)

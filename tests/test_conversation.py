@@ -298,6 +298,22 @@ def test_a_lost_request_in_step(dissect, two_pass):
     assert expert(frames[orphan][0], "no_request")
 
 
+def test_a_lost_request_equal_to_one_before(dissect, two_pass):
+    """Two logouts are equal to the byte, checksum of the body included: the reply to the lost one is not the first one's."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    checksum = bytes(range(1, 9)) + bytes(8)
+    session.ask(operation=3, number=1, request_checksum=checksum)
+    session.tcp.lose("server", 256 + 4)
+    session.ask(STREAM, 2, body=ident(1))
+    session.answer(2, body=stream_details("0.11.0"))
+    session.tcp.lose("client", 256)
+    orphan = session.answer(1, operation=3, body=u32(0), request_checksum=checksum)
+    frames = dissect(capture, two_pass, LOSSY)
+    assert not has(frames[orphan][0], "iggy.response_to")
+    assert expert(frames[orphan][0], "no_request")
+
+
 def test_requests_in_flight_before_a_hole(dissect, two_pass):
     """Three reads of one number at once, one of the replies is lost: nobody can tell whose the other two are."""
     capture = synth.Capture()

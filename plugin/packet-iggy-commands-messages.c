@@ -128,17 +128,26 @@ static const iggy_row_t poll_reply_rows[] = {
 static const iggy_row_t send_metadata_rows[] = {
     IGGY_ROWS(iggy_rows_stream_topic),
     IGGY_ROWS(iggy_rows_partitioning),
-    IGGY_U32(hf_iggy_messages_count, .fact = IGGY_FACT_MESSAGES_COUNT, .put = IGGY_REG_COUNT),
+    IGGY_U32(hf_iggy_messages_count, .fact = IGGY_FACT_MESSAGES_COUNT, .put = IGGY_REG_COUNT, .flags = IGGY_ASIDE),
     IGGY_RANGE(IGGY_REG_COUNT, hf_iggy_messages_count, 1, IGGY_NO_LIMIT),
     IGGY_ROWS_END
 };
 
+/* The partition that a request goes to is said by its routing alone, whatever stands in the batch. */
 static int send_batch(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     iggy_run_t run = { 0 };
+    uint8_t has_partition = walk->facts ? walk->facts->has[IGGY_FACT_PARTITION] : 0;
+    iggy_fact_value_t partition = { 0 };
 
+    if (walk->facts)
+        partition = walk->facts->at[IGGY_FACT_PARTITION];
     offset = iggy_walk_record(walk, row, tree, offset, &run);
     iggy_note_run(walk, &run);
+    if (!walk->facts)
+        return offset;
+    walk->facts->has[IGGY_FACT_PARTITION] = has_partition;
+    walk->facts->at[IGGY_FACT_PARTITION] = partition;
     check_count(walk, tree, walk->reg[IGGY_REG_COUNT], &run);
     iggy_show_run(walk, tree, &run);
     return offset;
@@ -146,7 +155,7 @@ static int send_batch(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
 
 static const iggy_row_t send_rows[] = {
     { .kind = IGGY_ROW_BLOCK, .size = 4, .hf_2 = &hf_iggy_send_metadata_length, .rows = send_metadata_rows },
-    IGGY_CALL(send_batch, .hf = &hf_iggy_messages_count),
+    IGGY_CALL(send_batch, .hf = &hf_iggy_messages_count, .flags = IGGY_ASIDE),
     IGGY_ROWS_END
 };
 
@@ -453,38 +462,38 @@ const iggy_row_t iggy_rows_delete_consumer_offset[] = {
 #define READ IGGY_OP_NON_REPLICATED
 
 const iggy_command_t iggy_commands_messages[] = {
-    { .code = 100, .operation = READ, .name = "poll_messages", .flags = IGGY_TELLS,
+    { .code = 100, .operation = READ, .name = "poll_messages", .flags = IGGY_TELLS | IGGY_REPEATS,
       .request = poll_rows, .reply = poll_reply_rows },
-    { .code = 101, .operation = IGGY_OP_SEND_MESSAGES, .name = "send_messages", .flags = IGGY_LEARN,
+    { .code = 101, .operation = IGGY_OP_SEND_MESSAGES, .name = "send_messages", .flags = IGGY_LEARN | IGGY_REPEATS,
       .request = send_rows, .reply = send_reply_rows },
-    { .code = 102, .operation = READ, .since = IGGY_0_11_0, .until = IGGY_0_11_0, .name = "flush_unsaved_buffer",
+    { .code = 102, .operation = READ, .since = IGGY_0_11_0, .until = IGGY_0_11_0, .name = "flush_unsaved_buffer", .flags = IGGY_REPEATS,
       .request = flush_rows, .reply = iggy_rows_none },
     { .code = 103, .operation = READ, .since = IGGY_0_11_0, .until = IGGY_0_11_0, .name = "get_poll_routing",
-      .flags = IGGY_TELLS,
+      .flags = IGGY_TELLS | IGGY_REPEATS,
       .request = poll_rows, .reply = routing_reply_rows },
     { .code = 104, .operation = READ, .since = IGGY_0_11_0, .until = IGGY_0_11_0, .name = "poll_messages_on_primary",
-      .flags = IGGY_TELLS,
+      .flags = IGGY_TELLS | IGGY_REPEATS,
       .request = poll_rows, .reply = poll_reply_rows },
-    { .code = 105, .operation = READ, .since = IGGY_0_12_0, .name = "get_partition_route",
+    { .code = 105, .operation = READ, .since = IGGY_0_12_0, .name = "get_partition_route", .flags = IGGY_REPEATS,
       .request = route_rows, .reply = route_reply_rows },
     { .code = 106, .operation = READ, .since = IGGY_0_12_0, .name = "poll_messages_deferred",
-      .flags = IGGY_TELLS | IGGY_LATE_REPLY,
+      .flags = IGGY_TELLS | IGGY_LATE_REPLY | IGGY_REPEATS,
       .request = deferred_rows, .reply = poll_reply_rows },
     { .code = 107, .operation = READ, .since = IGGY_0_12_0, .until = IGGY_0_12_0, .name = "wait_for_messages",
-      .flags = IGGY_LATE_REPLY,
+      .flags = IGGY_LATE_REPLY | IGGY_REPEATS,
       .request = wait_rows, .reply = wait_reply_rows },
     { .code = 108, .operation = READ, .since = IGGY_0_12_0, .name = "cancel_deferred_request", .flags = IGGY_NO_REPLY,
       .request = iggy_rows_none, .reply = iggy_rows_none },
-    { .code = 109, .operation = READ, .since = IGGY_0_12_1, .name = "fetch_messages", .flags = IGGY_LATE_REPLY,
+    { .code = 109, .operation = READ, .since = IGGY_0_12_1, .name = "fetch_messages", .flags = IGGY_LATE_REPLY | IGGY_REPEATS,
       .request = fetch_rows, .reply = fetch_reply_rows },
-    { .code = 120, .operation = READ, .name = "get_consumer_offset",
+    { .code = 120, .operation = READ, .name = "get_consumer_offset", .flags = IGGY_REPEATS,
       .request = offset_rows, .reply = offset_reply_rows, .empty = "nothing stored" },
-    { .code = 121, .operation = 161, .name = "store_consumer_offset",
+    { .code = 121, .operation = 161, .name = "store_consumer_offset", .flags = IGGY_REPEATS,
       .request = iggy_rows_store_consumer_offset, .reply = iggy_rows_none },
-    { .code = 122, .operation = 162, .name = "delete_consumer_offset",
+    { .code = 122, .operation = 162, .name = "delete_consumer_offset", .flags = IGGY_REPEATS,
       .request = iggy_rows_delete_consumer_offset, .reply = iggy_rows_none },
     { .code = 123, .operation = READ, .since = IGGY_0_11_0, .until = IGGY_0_11_0, .name = "get_consumer_offset_routing",
-      .flags = IGGY_TELLS,
+      .flags = IGGY_TELLS | IGGY_REPEATS,
       .request = offset_rows, .reply = routing_reply_rows },
     { .name = NULL }
 };

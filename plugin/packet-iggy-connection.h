@@ -27,6 +27,7 @@ typedef struct {
 
 struct iggy_names_view;
 struct iggy_ends;
+struct iggy_repeats;
 
 struct iggy_conversation {
     iggy_records_t  records[2];
@@ -37,6 +38,7 @@ struct iggy_conversation {
     uint32_t        last_packet;
     uint16_t        last_ordinal;
     struct iggy_names_view *names; /* of the room of names */
+    struct iggy_repeats *repeats;  /* of the room of repeats */
     struct iggy_ends *ends;        /* of the room of links: who the two ends are, on the replica plane */
 };
 

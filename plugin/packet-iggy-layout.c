@@ -49,6 +49,19 @@ int iggy_walk_fail(iggy_walk_t *walk, const iggy_row_t *row, int offset, const c
     return offset;
 }
 
+/* The bytes before `offset` say which facts there are. */
+static inline void decides(iggy_walk_t *walk, int offset)
+{
+    if (offset > walk->decided)
+        walk->decided = offset;
+}
+
+static inline void needs(iggy_walk_t *walk, int offset)
+{
+    if (offset > walk->needed)
+        walk->needed = offset;
+}
+
 static inline void note(iggy_walk_t *walk, unsigned fact, uint64_t value, int offset, int length, const char *text)
 {
     if (!walk->facts || fact == IGGY_FACT_NONE || fact >= IGGY_FACT_LIMIT)
@@ -59,6 +72,8 @@ static inline void note(iggy_walk_t *walk, unsigned fact, uint64_t value, int of
     at->offset = offset;
     at->length = length;
     at->text = text;
+    if (iggy_fact_is_kept(fact))
+        decides(walk, offset + length);
 }
 
 void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int offset, int length, const char *text)
@@ -77,6 +92,7 @@ static inline bool there(iggy_walk_t *walk, const iggy_row_t *row, int offset, u
         iggy_walk_fail(walk, row, offset, why_cut);
         return false;
     }
+    needs(walk, offset + (int)length);
     return true;
 }
 
@@ -239,6 +255,8 @@ static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
     if (unknown && walk->mode == IGGY_WALK_FIT)
         return iggy_walk_fail(walk, row, offset, "a value that is not defined");
     walk->reg[row->put] = value;
+    if (row->put && !(row->flags & IGGY_ASIDE))
+        decides(walk, offset + row->size);
     iggy_walk_note(walk, (iggy_fact_t)row->fact, value, offset, row->size, NULL);
     if (may_show(walk)) {
         proto_item *item = show_item(walk, row, tree, offset, value);
@@ -305,6 +323,7 @@ static int walk_string(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
         return offset;
     uint64_t length = number_at(walk, offset, row->size);
     int at = offset + row->size;
+    decides(walk, at);
     if (walk->mode == IGGY_WALK_FIT && length == 0 && (row->flags & IGGY_NOT_EMPTY))
         return iggy_walk_fail(walk, row, offset, "an empty name");
     if (may_show(walk))
@@ -340,6 +359,7 @@ static int walk_span(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
 
 static int walk_rest(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
+    walk->to_end = true;
     int end = walk->end < walk->captured ? walk->end : walk->captured;
     return walk_bytes_left(walk, row, tree, offset, offset < end ? (uint64_t)(end - offset) : 0);
 }
@@ -403,6 +423,7 @@ static int walk_ident(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
         expert_add_info(walk->pdu->pinfo, item, &ei_iggy_bad_kind);
     if (!there(walk, row, offset + 2, length))
         return offset + 2;
+    decides(walk, offset + 2 + length);
     if (good && walk->mode != IGGY_WALK_FIT)
         identifier_value(walk, row, tree, offset + 2, length, kind == 1);
     else if (!good && length && iggy_walk_shows(walk))
@@ -497,8 +518,10 @@ static int walk_list(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
     uint64_t count = walk->reg[row->count];
     uint64_t least = row->min ? row->min : 1;
     uint64_t fits = offset < walk->end ? (uint64_t)(walk->end - offset) / least : 0;
-    if (count <= fits)
+    if (count <= fits) {
+        needs(walk, offset + (int)(count * least));
         return walk_elements(walk, row, tree, offset, count);
+    }
     if (walk->mode == IGGY_WALK_FIT)
         return iggy_walk_fail(walk, row, offset, "more elements than bytes");
     offset = walk_elements(walk, row, tree, offset, fits);
@@ -507,6 +530,7 @@ static int walk_list(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
 
 static int walk_loop(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
+    walk->to_end |= row->kind == IGGY_ROW_REPEAT;
     return walk_elements(walk, row, tree, offset, 0);
 }
 
@@ -578,6 +602,9 @@ static int walk_within(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
     int outer_end = walk->end;
     proto_item *outer_element = walk->element;
     int end = offset + (int)length;
+    needs(walk, end);
+    if (row->flags & IGGY_SOFT)
+        decides(walk, end);
     if (length && (row->flags & IGGY_SOFT) && !soft_fits(walk, row, offset, end)) {
         if (end > walk->captured)
             return iggy_walk_fail(walk, row, offset, why_cut);
@@ -607,6 +634,7 @@ static int walk_block(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
         return offset;
     uint64_t length = number_at(walk, offset, row->size);
     walk->reg[row->put] = length;
+    decides(walk, offset + row->size);
     if (row->hf_2 && may_show(walk))
         proto_tree_add_item(tree, *row->hf_2, walk->tvb, offset, row->size, ENC_LITTLE_ENDIAN);
     return walk_within(walk, row, tree, offset + row->size, length);
@@ -619,7 +647,18 @@ static int walk_extent(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
 
 static int walk_call(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
-    return row->call(walk, row, tree, offset);
+    int decided = walk->decided, needed = walk->needed;
+    bool to_end = walk->to_end;
+    int after = row->call(walk, row, tree, offset);
+    if (row->flags & IGGY_ASIDE) {
+        walk->decided = decided;
+        walk->needed = needed;
+        walk->to_end = to_end;
+    } else {
+        decides(walk, after);
+        walk->to_end |= !row->size; /* it may have read anything */
+    }
+    return after;
 }
 
 /* ---- the walk ---- */
@@ -632,17 +671,22 @@ static inline int read_item(iggy_walk_t *walk, const iggy_row_t *row, int offset
     if (row->put || row->fact) {
         uint64_t value = number_at(walk, offset, row->size <= 8 ? row->size : 8);
         walk->reg[row->put] = value;
+        if (row->put && !(row->flags & IGGY_ASIDE))
+            decides(walk, offset + row->size);
         note(walk, row->fact, value, offset, row->size, NULL);
     }
     return offset + row->size;
 }
 
-static inline bool row_holds(const iggy_walk_t *walk, const iggy_row_t *row, int offset)
+static inline bool row_holds(iggy_walk_t *walk, const iggy_row_t *row, int offset)
 {
     if (walk->version < row->since || (row->until && walk->version > row->until))
         return false;
-    if ((row->flags & IGGY_IF_LEFT) && offset >= walk->end)
-        return false;
+    if (row->flags & IGGY_IF_LEFT) {
+        walk->to_end = true;
+        if (offset >= walk->end)
+            return false;
+    }
     if (row->when && row->kind != IGGY_ROW_WHILE)
         return (walk->reg[row->when] == row->is) != ((row->flags & IGGY_NOT) != 0);
     return true;

@@ -88,6 +88,7 @@ typedef enum {
 #define IGGY_NAMED     0x0080u /* ITEM with a fact X_ID that no name follows: the name learnt is added, generated */
 #define IGGY_SOFT      0x0100u /* BLOCK, EXTENT: content that does not fit is legal: shown as bytes of hf_2 without a warning
                                   and fits (user headers may be ciphertext) */
+#define IGGY_ASIDE     0x0200u /* what the row reads decides nothing that is kept or learnt (packet-iggy-repeats.h) */
 
 struct iggy_row;
 struct iggy_walk;
@@ -145,6 +146,10 @@ typedef struct iggy_walk {
     unsigned    items;     /* items shown so far */
     bool        silent;    /* the item limit is reached: walk on, show no more */
     iggy_facts_t *facts;   /* where facts go; NULL in mode FIT */
+    /* What the facts that are kept came from (packet-iggy-repeats.h): */
+    int         decided;   /* they depend on the bytes up to here, */
+    int         needed;    /* on whether there are so many, */
+    bool        to_end;    /* and on where the extent ends */
     uint64_t    reg[IGGY_REG_LIMIT];
 } iggy_walk_t;
 

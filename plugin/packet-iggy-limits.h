@@ -16,7 +16,8 @@ int iggy_check_range(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
 
 /* The value of `field`, just put into `reg`, must be from `low` (16 bits) to `high` (32 bits). */
 #define IGGY_RANGE(reg, field, low, high) \
-    { .kind = IGGY_ROW_CALL, .call = iggy_check_range, .hf = &(field), .count = (reg), .min = (low), .is = (high) }
+    { .kind = IGGY_ROW_CALL, .call = iggy_check_range, .hf = &(field), .count = (reg), .min = (low), .is = (high), \
+      .flags = IGGY_ASIDE }
 
 #define IGGY_NO_LIMIT 0xffffffffu
 

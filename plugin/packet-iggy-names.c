@@ -58,6 +58,7 @@ static wmem_map_t *servers;  /* "address port" to space_t */
 static wmem_map_t *clusters; /* cluster id to space_t */
 static wmem_map_t *texts;    /* a text to itself */
 static wmem_map_t *kept;     /* an iggy_kept_t to itself */
+static uint32_t    news;     /* of names, and of whose names they are, since the program began */
 
 /* ---- keys ---- */
 
@@ -104,6 +105,8 @@ static gboolean kept_equal(gconstpointer a, gconstpointer b)
             return FALSE;
     return TRUE;
 }
+
+uint32_t iggy_names_changes(void) { return news; }
 
 const char *iggy_names_intern(const char *text)
 {
@@ -162,6 +165,7 @@ static void bind_cluster(const iggy_pdu_t *pdu, struct iggy_names_view *view)
         space->bound = true;
         wmem_map_insert(clusters, wmem_memdup(wmem_file_scope(), cluster, sizeof cluster), space);
     }
+    news++;
     view->after = space;
     view->since = iggy_conversation_order(pdu);
     if (space != view->before)
@@ -219,6 +223,7 @@ static void append(history_t *history, const state_t *state)
         size_t room = history->room * sizeof *history->states;
         history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, room);
     }
+    news++;
     history->states[history->count] = *state;
     history->states[history->count++].deleted = deletion;
 }
@@ -433,25 +438,17 @@ void iggy_learn_user(struct iggy_walk *walk, proto_item *item _U_, int start, in
 
 /* ---- requests and their replies ---- */
 
-/* What is kept of a request. */
-static const uint8_t keep[] = {
-    IGGY_FACT_STREAM_ID,         IGGY_FACT_STREAM_NAME,         IGGY_FACT_TOPIC_ID,    IGGY_FACT_TOPIC_NAME,
-    IGGY_FACT_CONSUMER_GROUP_ID, IGGY_FACT_CONSUMER_GROUP_NAME, IGGY_FACT_CONSUMER_ID, IGGY_FACT_CONSUMER_NAME,
-    IGGY_FACT_USER_ID,           IGGY_FACT_USER_NAME,           IGGY_FACT_TOKEN_NAME,  IGGY_FACT_NEW_NAME,
-    IGGY_FACT_PARTITION,         IGGY_FACT_SCOPE,               IGGY_FACT_CONNECTION_ID,
-};
-
 static void keep_facts(const iggy_pdu_t *pdu)
 {
-    size_t room = offsetof(iggy_kept_t, facts) + sizeof keep * sizeof(iggy_kept_fact_t);
-    iggy_kept_t *found = (iggy_kept_t *)wmem_alloc0(pdu->pinfo->pool, room);
-    for (size_t i = 0; i < G_N_ELEMENTS(keep); i++) {
-        if (!pdu->facts->has[keep[i]])
+    const size_t most = IGGY_FACT_CONNECTION_ID - IGGY_FACT_STREAM_ID + 1;
+    iggy_kept_t *found = (iggy_kept_t *)wmem_alloc0(pdu->pinfo->pool, offsetof(iggy_kept_t, facts) + most * sizeof(iggy_kept_fact_t));
+    for (unsigned i = IGGY_FACT_STREAM_ID; iggy_fact_is_kept(i); i++) {
+        if (!pdu->facts->has[i])
             continue;
-        const iggy_fact_value_t *at = &pdu->facts->at[keep[i]];
+        const iggy_fact_value_t *at = &pdu->facts->at[i];
         iggy_kept_fact_t *fact = &found->facts[found->count++];
-        fact->fact = keep[i];
-        fact->has = pdu->facts->has[keep[i]];
+        fact->fact = (uint8_t)i;
+        fact->has = pdu->facts->has[i];
         fact->value = at->value;
         fact->text = at->text ? iggy_names_intern(at->text) : NULL;
     }

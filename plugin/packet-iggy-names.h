@@ -77,6 +77,9 @@ bool iggy_names_teaches(const iggy_pdu_t *pdu);
 /** After the body: keeps a request's facts, gives them to its reply, learns from both. */
 void iggy_names_after_body(iggy_pdu_t *pdu);
 
+/** Rises with every change of what is known about names: as long as it stays, equal bytes are about equal names. */
+uint32_t iggy_names_changes(void);
+
 /** A text in file scope; equal texts are one. */
 const char *iggy_names_intern(const char *text);
 

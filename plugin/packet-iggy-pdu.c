@@ -23,6 +23,7 @@
 #include "packet-iggy-limits.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
+#include "packet-iggy-repeats.h"
 #include "packet-iggy-replica.h"
 #include "packet-iggy-sessions.h"
 #include "packet-iggy-values.h"
@@ -136,6 +137,8 @@ static void walk_body(iggy_pdu_t *pdu, iggy_walk_mode_t mode, proto_tree *tree)
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, mode, pdu->version, (int)MIN(pdu->size, tvb_reported_length(pdu->tvb)));
     int after = walk_payload(pdu, &walk, tree);
+    if (!PINFO_FD_VISITED(pdu->pinfo) && !walk.failed)
+        iggy_repeats_note(pdu, &walk);
     iggy_walk_close(&walk, tree, after);
 }
 
@@ -151,6 +154,13 @@ static void show_body(iggy_pdu_t *pdu)
     walk_body(pdu, IGGY_WALK_SHOW, tree);
 }
 
+/* Whether the body is needed in the first pass, whoever looks: a reply is about what its request says, and names are learnt. */
+static bool teaches(const iggy_pdu_t *pdu)
+{
+    const iggy_command_t *command = pdu->response ? client_command(pdu) : NULL;
+    return pdu->command == IGGY_REQUEST || (command && (command->flags & IGGY_LEARN)) || iggy_names_teaches(pdu);
+}
+
 /* Walk the body once: with the tree if it is looked at, else for facts if Info, names or a tap need them. */
 static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
 {
@@ -160,10 +170,8 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
         show_body(pdu);
         return;
     }
-    const iggy_command_t *command = pdu->response && first_pass ? client_command(pdu) : NULL;
-    if (col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted() ||
-        (command && (command->flags & IGGY_LEARN)) ||
-        (first_pass && (pdu->command == IGGY_REQUEST || iggy_names_teaches(pdu))))
+    bool looked_at = col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted();
+    if (looked_at || (first_pass && teaches(pdu) && !iggy_repeats(pdu)))
         walk_body(pdu, IGGY_WALK_FACTS, NULL);
 }
 
@@ -222,7 +230,8 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     iggy_conversation_after_body(pdu);
     if (looked_at)
         iggy_learnt_show(pdu, pdu->tree);
-    iggy_sessions_show(pdu, looked_at ? pdu->tree : NULL);
+    if (looked_at)
+        iggy_sessions_show(pdu, pdu->tree);
     fill_columns(pdu);
     tap_queue_packet(iggy_tap, pinfo, pdu);
 }

@@ -119,6 +119,8 @@ typedef enum {
     IGGY_FACT_TOKEN_NAME,
     IGGY_FACT_NEW_NAME,
     IGGY_FACT_PARTITION,
+    IGGY_FACT_SCOPE,
+    IGGY_FACT_CONNECTION_ID, /* from STREAM_ID up to here: what is kept of a request (iggy_fact_is_kept) */
     IGGY_FACT_PARTITIONS_COUNT,
     IGGY_FACT_MESSAGES_COUNT, /* carried */
     IGGY_FACT_POLL_COUNT,     /* asked for */
@@ -134,8 +136,6 @@ typedef enum {
     IGGY_FACT_SDK_VERSION,
     IGGY_FACT_SERVER_VERSION,      /* packed */
     IGGY_FACT_SERVER_VERSION_TEXT,
-    IGGY_FACT_SCOPE,
-    IGGY_FACT_CONNECTION_ID,
     IGGY_FACT_STRATEGY, /* of a poll: where it starts */
     IGGY_FACT_PRIMARY,  /* replica that leads a partition */
     IGGY_FACT_SEGMENTS_COUNT,
@@ -153,6 +153,9 @@ typedef struct {
     uint8_t           has[IGGY_FACT_LIMIT]; /* 1: read from the frame; 2: learnt from names; 3: of the request that it answers */
     iggy_fact_value_t at[IGGY_FACT_LIMIT];
 } iggy_facts_t;
+
+/** Whether a request's fact is kept for its reply. */
+static inline bool iggy_fact_is_kept(unsigned fact) { return fact >= IGGY_FACT_STREAM_ID && fact <= IGGY_FACT_CONNECTION_ID; }
 
 /** Whether the frame has the fact. */
 static inline bool iggy_has(const iggy_facts_t *facts, iggy_fact_t fact) { return facts->has[fact] != 0; }

@@ -369,8 +369,13 @@ static const iggy_row_t message_list_rows[] = {
 
 static bool messages_wanted(proto_tree *tree)
 {
-    return iggy_range_wanted(tree, first_message_field, last_message_field) || iggy_user_headers_wanted(tree) ||
-           iggy_payload_wanted(tree);
+    static iggy_answer_t answer;
+    if (!tree)
+        return iggy_experts_wanted();
+    if (!iggy_answered(&answer))
+        answer.yes = iggy_range_wanted(tree, first_message_field, last_message_field) || iggy_user_headers_wanted(tree) ||
+                     iggy_payload_wanted(tree);
+    return answer.yes;
 }
 
 /* Messages are walked only where somebody looks: all that is known without them stands in the header of the batch. */

@@ -15,8 +15,11 @@ static const iggy_command_t *const groups[] = {
     iggy_commands_messages, iggy_commands_streams, iggy_commands_groups,
 };
 
-static const iggy_command_t **commands;         /* by code */
+#define CODES 1024u
+
+static const iggy_command_t **commands;         /* in the order of their codes */
 static unsigned               commands_count;
+static const iggy_command_t  *of_code[CODES];
 static const iggy_command_t  *by_operation[256]; /* NULL where an operation has none or several */
 static const iggy_operation_t *operations[256];
 static unsigned               operations_count;
@@ -51,6 +54,8 @@ static void gather_commands(void)
             index_operation(c);
         }
     qsort(commands, commands_count, sizeof *commands, by_code);
+    for (n = 0; n < commands_count && commands[n]->code < CODES; n++)
+        of_code[commands[n]->code] = commands[n];
 }
 
 static void name_all(void)
@@ -79,18 +84,7 @@ void iggy_commands_init(void)
     name_all();
 }
 
-const iggy_command_t *iggy_command(uint32_t code)
-{
-    unsigned low = 0, high = commands_count;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (commands[middle]->code < code)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < commands_count && commands[low]->code == code ? commands[low] : NULL;
-}
+const iggy_command_t *iggy_command(uint32_t code) { return code < CODES ? of_code[code] : NULL; }
 
 const iggy_command_t *iggy_command_of_operation(uint8_t operation) { return by_operation[operation]; }
 

@@ -17,6 +17,7 @@
 
 #include "packet-iggy-legacy.h"
 #include "packet-iggy-recognise.h"
+#include "packet-iggy-wanted.h"
 
 #define DEFAULT_PORTS   "8090,9090" /* clients; servers of a cluster */
 #define DEFAULT_MAXIMUM 67108864u   /* message_bus.max_message_size */
@@ -65,6 +66,8 @@ void iggy_show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const 
 
 static tvbuff_t *part_of(tvbuff_t *tvb, uint32_t offset, uint32_t length)
 {
+    if (offset == 0 && length == tvb_reported_length(tvb))
+        return tvb;
     int here = tvb_captured_length_remaining(tvb, (int)offset);
     return tvb_new_subset_length_caplen(tvb, (int)offset, MIN(here, (int)length), (int)length);
 }
@@ -213,6 +216,7 @@ int iggy_dissect_piece(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, iggy
         return 0;
     handover->piece.packet = pinfo->num;
     handover->piece.direction = iggy_direction(pinfo);
+    iggy_wanted_round();
     if (stream)
         runs = iggy_stream_runs(stream, &handover->piece, &count);
     if (!runs && !PINFO_FD_VISITED(pinfo)) {

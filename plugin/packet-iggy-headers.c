@@ -279,13 +279,13 @@ const iggy_row_t *iggy_header_rows(uint8_t command)
 }
 
 /* `command`, `operation`, `request` and `code` stand at the same place in all versions: the newest one reads them all. */
-const iggy_row_t *iggy_header_dry_rows(uint8_t command)
+const iggy_step_t *iggy_header_steps(uint8_t command)
 {
-    static const iggy_row_t *dry[IGGY_COMMANDS + 1];
+    static const iggy_step_t *steps[IGGY_COMMANDS + 1];
     unsigned number = command < IGGY_COMMANDS ? command : IGGY_COMMANDS;
-    if (!dry[number])
-        dry[number] = iggy_dry_rows(iggy_header_rows((uint8_t)number), IGGY_0_12_2);
-    return dry[number];
+    if (!steps[number])
+        steps[number] = iggy_steps(iggy_header_rows((uint8_t)number), IGGY_0_12_2);
+    return steps[number];
 }
 
 static const iggy_row_t result_entry[] = {

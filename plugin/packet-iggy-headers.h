@@ -19,8 +19,8 @@ extern int hf_iggy_up_to_offset, hf_iggy_partition_view;
 /** Rows of the whole header, bytes 0..255, of a command; unknown ones have their last 128 bytes as one item. Never NULL. */
 const iggy_row_t *iggy_header_rows(uint8_t command);
 
-/** The same for facts alone (iggy_dry_rows), whatever the version. */
-const iggy_row_t *iggy_header_dry_rows(uint8_t command);
+/** The same for facts alone, whatever the version. */
+const iggy_step_t *iggy_header_steps(uint8_t command);
 
 /** Result section of a reply (encodings.md 16): count, entries; IGGY_FACT_RESULT, 0 when there is no entry. */
 extern const iggy_row_t iggy_rows_result_section[];

@@ -663,7 +663,7 @@ static int walk_call(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
 
 /* ---- the walk ---- */
 
-/* An item for its value alone: what most rows of a walk without a tree come to. */
+/* An item for its value alone, or reserved bytes: what most rows of a walk without a tree come to. */
 static inline int read_item(iggy_walk_t *walk, const iggy_row_t *row, int offset)
 {
     if (!there(walk, row, offset, row->size))
@@ -692,19 +692,20 @@ static inline bool row_holds(iggy_walk_t *walk, const iggy_row_t *row, int offse
     return true;
 }
 
+static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *, int) = {
+    [IGGY_ROW_ITEM] = walk_item,     [IGGY_ROW_RESERVED] = walk_reserved, [IGGY_ROW_TEXT] = walk_string,
+    [IGGY_ROW_BYTES] = walk_string,  [IGGY_ROW_SPAN] = walk_span,         [IGGY_ROW_REST] = walk_rest,
+    [IGGY_ROW_IDENT] = walk_ident,   [IGGY_ROW_ROWS] = walk_inline,       [IGGY_ROW_LIST] = walk_list,
+    [IGGY_ROW_REPEAT] = walk_loop,   [IGGY_ROW_WHILE] = walk_loop,        [IGGY_ROW_BLOCK] = walk_block,
+    [IGGY_ROW_EXTENT] = walk_extent, [IGGY_ROW_CALL] = walk_call,
+};
+
 int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, int offset)
 {
-    static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *, int) = {
-        [IGGY_ROW_ITEM] = walk_item,     [IGGY_ROW_RESERVED] = walk_reserved, [IGGY_ROW_TEXT] = walk_string,
-        [IGGY_ROW_BYTES] = walk_string,  [IGGY_ROW_SPAN] = walk_span,         [IGGY_ROW_REST] = walk_rest,
-        [IGGY_ROW_IDENT] = walk_ident,   [IGGY_ROW_ROWS] = walk_inline,       [IGGY_ROW_LIST] = walk_list,
-        [IGGY_ROW_REPEAT] = walk_loop,   [IGGY_ROW_WHILE] = walk_loop,        [IGGY_ROW_BLOCK] = walk_block,
-        [IGGY_ROW_EXTENT] = walk_extent, [IGGY_ROW_CALL] = walk_call,
-    };
     for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END && !walk->failed; row++) {
         if (!row_holds(walk, row, offset))
             continue;
-        if (row->kind == IGGY_ROW_ITEM && walk->mode == IGGY_WALK_FACTS && !(row->flags & IGGY_NAMED))
+        if (row->kind <= IGGY_ROW_RESERVED && walk->mode == IGGY_WALK_FACTS && !(row->flags & IGGY_NAMED))
             offset = read_item(walk, row, offset);
         else
             offset = walk_kind[row->kind](walk, row, tree, offset);
@@ -712,52 +713,63 @@ int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, 
     return offset;
 }
 
-/* ---- rows for walks without a tree ---- */
+/* ---- rows of a fixed length, for their facts alone ---- */
 
-/* Rows that a walk for facts steps over. A call of a fixed size without fact and register has nothing to say there. */
+/* A call of a fixed size without fact and register has nothing to say without a tree. */
 static bool is_mute(const iggy_row_t *row)
 {
     bool fixed = row->kind == IGGY_ROW_ITEM || row->kind == IGGY_ROW_RESERVED || (row->kind == IGGY_ROW_CALL && row->size);
     return fixed && !row->put && !row->fact;
 }
 
-static void add_dry_row(GArray *dry, const iggy_row_t *row)
-{
-    iggy_row_t *last = dry->len ? &g_array_index(dry, iggy_row_t, dry->len - 1) : NULL;
-    if (!is_mute(row)) {
-        g_array_append_vals(dry, row, 1);
-        return;
-    }
-    bool always = !row->when && !(row->flags & IGGY_IF_LEFT);
-    if (always && last && last->kind == IGGY_ROW_RESERVED && !last->when && !last->flags &&
-        last->size + row->size <= UINT8_MAX) {
-        last->size = (uint8_t)(last->size + row->size);
-        return;
-    }
-    iggy_row_t step = { .kind = IGGY_ROW_RESERVED, .size = row->size, .when = row->when, .is = row->is,
-                        .flags = row->flags & (IGGY_NOT | IGGY_IF_LEFT) };
-    g_array_append_vals(dry, &step, 1);
-}
-
-static void add_dry_rows(GArray *dry, const iggy_row_t *rows, uint8_t version)
+static void add_steps(GArray *steps, const iggy_row_t *rows, uint8_t version, uint16_t *skip)
 {
     for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END; row++) {
         if (version < row->since || (row->until && version > row->until))
             continue;
-        if (row->kind == IGGY_ROW_ROWS && !row->when && !row->done && !(row->flags & IGGY_IF_LEFT))
-            add_dry_rows(dry, row->rows, version);
-        else
-            add_dry_row(dry, row);
+        if (row->kind == IGGY_ROW_ROWS && !row->when) {
+            add_steps(steps, row->rows, version, skip);
+        } else if (is_mute(row) && !row->when) {
+            *skip = (uint16_t)(*skip + row->size);
+        } else {
+            iggy_step_t step = { .kind = is_mute(row) ? IGGY_ROW_RESERVED : row->kind, .size = row->size, .skip = *skip,
+                                 .put = row->put, .fact = row->fact, .when = row->when,
+                                 .unless = (row->flags & IGGY_NOT) != 0, .is = row->is, .row = row };
+            g_array_append_val(steps, step);
+            *skip = 0;
+        }
     }
 }
 
-const iggy_row_t *iggy_dry_rows(const iggy_row_t *rows, uint8_t version)
+const iggy_step_t *iggy_steps(const iggy_row_t *rows, uint8_t version)
 {
-    static const iggy_row_t end = IGGY_ROWS_END;
-    GArray *dry = g_array_new(FALSE, FALSE, sizeof(iggy_row_t));
-    add_dry_rows(dry, rows, version);
-    g_array_append_vals(dry, &end, 1);
-    return (const iggy_row_t *)(void *)g_array_free(dry, FALSE);
+    GArray *steps = g_array_new(FALSE, FALSE, sizeof(iggy_step_t));
+    uint16_t skip = 0;
+    add_steps(steps, rows, version, &skip);
+    iggy_step_t end = { .kind = IGGY_ROW_END, .skip = skip };
+    g_array_append_val(steps, end);
+    return (const iggy_step_t *)(void *)g_array_free(steps, FALSE);
+}
+
+int iggy_walk_steps(iggy_walk_t *walk, const iggy_step_t *steps, int offset)
+{
+    const iggy_step_t *step = steps;
+    for (; step->kind != IGGY_ROW_END; step++) {
+        offset += step->skip;
+        if (step->when && (walk->reg[step->when] == step->is) == step->unless)
+            continue;
+        if (step->kind == IGGY_ROW_ITEM) {
+            uint64_t value = number_at(walk, offset, step->size <= 8 ? step->size : 8);
+            walk->reg[step->put] = value;
+            note(walk, step->fact, value, offset, step->size, NULL);
+            offset += step->size;
+        } else if (step->kind == IGGY_ROW_RESERVED) {
+            offset += step->size;
+        } else {
+            offset = walk_kind[step->kind](walk, step->row, NULL, offset);
+        }
+    }
+    return offset + step->skip;
 }
 
 bool iggy_layout_fits(iggy_pdu_t *pdu, const iggy_row_t *rows, uint8_t version, int offset, int end)

@@ -163,11 +163,23 @@ void iggy_walk_init(iggy_walk_t *walk, iggy_pdu_t *pdu, iggy_walk_mode_t mode, u
  */
 int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, int offset);
 
+/* A row of a fixed length, cut down to what its facts need. */
+typedef struct {
+    uint8_t  kind, size, put, fact, when; /* as in the row */
+    bool     unless;                      /* holds if register[when] != is */
+    uint16_t skip;                        /* bytes before it that say nothing */
+    uint32_t is;
+    const iggy_row_t *row;
+} iggy_step_t;
+
 /**
- * The same rows for walks in mode FACTS in one version, shorter: inline rows in their place, and what says nothing there
- * joined. Stays; to be made once. Rule: a CALL with a size, but without fact and register, does nothing in that mode.
+ * Rows of fixed lengths as steps, for their facts in one version: to be made once, stays. Ends with kind IGGY_ROW_END.
+ * Rule: a CALL with a size, but without fact and register, does nothing without a tree.
  */
-const iggy_row_t *iggy_dry_rows(const iggy_row_t *rows, uint8_t version);
+const iggy_step_t *iggy_steps(const iggy_row_t *rows, uint8_t version);
+
+/** The same as walking the rows in mode FACTS; all bytes of them have to be in the capture. Returns the offset behind. */
+int iggy_walk_steps(iggy_walk_t *walk, const iggy_step_t *steps, int offset);
 
 /** Note that the layout does not fit at `offset`; `why` is a constant text for the expert item. Returns offset. */
 int iggy_walk_fail(iggy_walk_t *walk, const iggy_row_t *row, int offset, const char *why);

@@ -562,6 +562,8 @@ static void complete_late(iggy_facts_t *facts, iggy_pdu_t *pdu)
 void iggy_names_after_body(iggy_pdu_t *pdu)
 {
     bool first = !PINFO_FD_VISITED(pdu->pinfo);
+    if (pdu->taught)
+        return;
     if (pdu->command == IGGY_REQUEST) {
         complete_late(pdu->facts, pdu);
         if (first && pdu->exchange && !pdu->exchange->request_facts)

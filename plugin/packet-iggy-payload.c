@@ -29,6 +29,7 @@
 
 #include "packet-iggy-conversation.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-wanted.h"
 
 #define TEXT_LIMIT 65536   /* bytes of a payload that are looked at as text */
 #define TREE_LIMIT 450000u /* items of a packet's tree from which on nothing is handed off: Wireshark gives up at 1,000,000 */
@@ -386,7 +387,6 @@ static const char *const usual_protocols[] = {
     "json", "xml", "protobuf", "msgpack", "cbor", "data-text-lines", "urlencoded-form", "mime_multipart", "png", "image-gif",
     "image-jfif",
 };
-static int usual_numbers[array_length(usual_protocols)];
 
 typedef struct {
     proto_tree *tree;
@@ -402,27 +402,53 @@ static void look_at_entry(const char *table _U_, ftenum_t type _U_, void *key _U
     look->wanted |= number > 0 && proto_field_is_referenced(look->tree, number);
 }
 
-static void look_at_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, void *data)
+static void add_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, void *data)
 {
-    look_t *look = (look_t *)data;
-    look->wanted |= entry->protocol && proto_field_is_referenced(look->tree, proto_get_id(entry->protocol));
+    int number = entry->protocol ? proto_get_id(entry->protocol) : -1;
+    if (number > 0)
+        g_array_append_val((GArray *)data, number);
 }
 
-bool iggy_payload_wanted(proto_tree *tree)
+/* Numbers of the usual protocols and of those that tell by the bytes: all have registered before the first packet. */
+static const GArray *likely_numbers(void)
+{
+    static GArray *numbers;
+    if (numbers)
+        return numbers;
+    numbers = g_array_new(FALSE, FALSE, sizeof(int));
+    for (unsigned i = 0; i < array_length(usual_protocols); i++) {
+        int number = proto_get_id_by_filter_name(usual_protocols[i]);
+        if (number > 0)
+            g_array_append_val(numbers, number);
+    }
+    heur_dissector_table_foreach("iggy.payload", add_heuristic, numbers);
+    return numbers;
+}
+
+static bool look_at_all(proto_tree *tree)
 {
     look_t look = { tree, false };
 
-    if (!tree || !hand_off)
-        return false;
-    for (unsigned i = 0; i < array_length(usual_numbers); i++)
-        if (usual_numbers[i] > 0 && proto_field_is_referenced(tree, usual_numbers[i]))
+    const GArray *likely = likely_numbers();
+    for (unsigned i = 0; i < likely->len; i++)
+        if (proto_field_is_referenced(tree, g_array_index(likely, int, i)))
             return true;
     for (unsigned i = 0; i < rules_count; i++)
         if (rules[i].handle && proto_field_is_referenced(tree, dissector_handle_get_protocol_index(rules[i].handle)))
             return true;
     dissector_table_foreach("iggy.topic", look_at_entry, &look);
-    heur_dissector_table_foreach("iggy.payload", look_at_heuristic, &look);
     return look.wanted;
+}
+
+bool iggy_payload_wanted(proto_tree *tree)
+{
+    static iggy_answer_t answer;
+
+    if (!tree || !hand_off)
+        return false;
+    if (!iggy_answered(&answer))
+        answer.yes = look_at_all(tree);
+    return answer.yes;
 }
 
 /* ---- showing ---- */
@@ -519,6 +545,4 @@ void iggy_handoff_payload(void)
     media_type_table = find_dissector_table("media_type");
     json_handle = find_dissector("json");
     protobuf_handle = find_dissector("protobuf");
-    for (unsigned i = 0; i < array_length(usual_protocols); i++)
-        usual_numbers[i] = proto_get_id_by_filter_name(usual_protocols[i]);
 }

@@ -46,7 +46,12 @@ static int first_body_field, last_body_field;
 
 bool iggy_body_wanted(proto_tree *tree)
 {
-    return iggy_range_wanted(tree, first_body_field, last_body_field) || iggy_payload_wanted(tree);
+    static iggy_answer_t answer;
+    if (!tree)
+        return iggy_experts_wanted();
+    if (!iggy_answered(&answer))
+        answer.yes = iggy_range_wanted(tree, first_body_field, last_body_field) || iggy_payload_wanted(tree);
+    return answer.yes;
 }
 
 /* ---- the header ---- */
@@ -56,7 +61,10 @@ static void read_header(iggy_pdu_t *pdu)
 {
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, IGGY_WALK_FACTS, IGGY_0_12_2, (int)IGGY_HEADER_SIZE);
-    iggy_walk_rows(&walk, iggy_header_dry_rows(pdu->command), NULL, 0);
+    if (walk.captured >= (int)IGGY_HEADER_SIZE)
+        iggy_walk_steps(&walk, iggy_header_steps(pdu->command), 0);
+    else
+        iggy_walk_rows(&walk, iggy_header_rows(pdu->command), NULL, 0);
     pdu->operation = (uint8_t)iggy_fact(pdu->facts, IGGY_FACT_OPERATION, 0);
     pdu->response = pdu->command == IGGY_REPLY || pdu->command == IGGY_EVICTION;
 }
@@ -171,7 +179,9 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
         return;
     }
     bool looked_at = col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted();
-    if (looked_at || (first_pass && teaches(pdu) && !iggy_repeats(pdu)))
+    bool needed = first_pass && teaches(pdu);
+    pdu->taught = needed && !looked_at && iggy_repeats(pdu);
+    if (looked_at || (needed && !pdu->taught))
         walk_body(pdu, IGGY_WALK_FACTS, NULL);
 }
 

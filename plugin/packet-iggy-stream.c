@@ -155,6 +155,10 @@ const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, const iggy_piece
 {
     const direction_t *d = &stream->direction[piece->direction];
     unsigned low = 0, high = d->runs_count;
+    if (!high || d->runs[high - 1].packet < packet) { /* the first pass asks before it looks */
+        *count = 0;
+        return NULL;
+    }
     while (low < high) {
         unsigned middle = (low + high) / 2;
         if (d->runs[middle].packet < piece->packet)

@@ -10,6 +10,17 @@
 
 #include <epan/tap.h>
 
+static unsigned round_number = 1;
+
+void iggy_wanted_round(void) { round_number++; }
+
+bool iggy_answered(iggy_answer_t *answer)
+{
+    bool answered = answer->round == round_number;
+    answer->round = round_number;
+    return answered;
+}
+
 /* Both are registered after the dissectors, so asked for late. */
 bool iggy_experts_wanted(void)
 {

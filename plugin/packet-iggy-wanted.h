@@ -11,6 +11,18 @@
 
 #include "packet-iggy-compat.h"
 
+/*
+ * Who looks does not change while the frames of a packet are shown: the carriers begin a round, and in it a question that
+ * means many fields is worked out once. `if (!iggy_answered(&answer)) answer.yes = ...; return answer.yes;`
+ */
+typedef struct {
+    unsigned round;
+    bool     yes;
+} iggy_answer_t;
+
+void iggy_wanted_round(void);
+bool iggy_answered(iggy_answer_t *answer);
+
 /** Whether expert items are listened to, or all of them are filtered for. */
 bool iggy_experts_wanted(void);
 

@@ -199,6 +199,7 @@ typedef struct iggy_pdu {
     uint8_t      operation; /* 0 where the header has none */
     uint32_t     code;     /* client command code; 0 = not known */
     uint8_t      version;  /* iggy_version_t used to decode, never 0 */
+    bool         taught;   /* the body is not walked: nobody looks at it, and an earlier one has taught the same */
     bool         response; /* a reply (or eviction): bodies come from the `reply` side of tables */
     struct iggy_frame    *frame;    /* record of this frame; same in all passes */
     struct iggy_exchange *exchange; /* request and reply, may be NULL */

@@ -11,6 +11,7 @@
 #include "packet-iggy-commands.h"
 
 #define MOST_OPEN 4096u
+#define BUCKETS   4096u
 
 /* A request that was not answered yet. */
 typedef struct open_request {
@@ -18,18 +19,20 @@ typedef struct open_request {
     uint64_t key; /* number and operation */
     const iggy_exchange_t *exchange;
     iggy_mark_t mark;
-    struct open_request *same_key;
+    struct open_request *next; /* in its bucket */
     struct open_request *older, *newer;
 } open_request_t;
 
-static wmem_map_t *by_key;   /* number and operation: requests */
+static open_request_t **buckets; /* by key; the newest first */
+static open_request_t *unused;
 static wmem_map_t *prepared; /* exchange: entry */
 static open_request_t *oldest, *newest;
 static unsigned open_count;
 
 void iggy_links_requests_init(void)
 {
-    by_key = wmem_map_new(wmem_file_scope(), g_int64_hash, g_int64_equal);
+    buckets = NULL;
+    unused = NULL;
     prepared = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     oldest = newest = NULL;
     open_count = 0;
@@ -59,46 +62,50 @@ static void unlink_age(open_request_t *pending)
     open_count--;
 }
 
-/* The key of the map is that of the first of its list, which is freed in time: it goes in and out with it. */
-static void set_first(open_request_t *old, open_request_t *first)
+static open_request_t **bucket_of(uint64_t key)
 {
-    if (old)
-        wmem_map_remove(by_key, &old->key);
-    if (first)
-        wmem_map_insert(by_key, &first->key, first);
+    if (!buckets)
+        buckets = wmem_alloc0_array(wmem_file_scope(), open_request_t *, BUCKETS);
+    return &buckets[(key ^ key >> 8) % BUCKETS];
+}
+
+/* The first at or behind `pending` with this key. */
+static open_request_t *with_key(open_request_t *pending, uint64_t key)
+{
+    while (pending && pending->key != key)
+        pending = pending->next;
+    return pending;
 }
 
 static void close_request(open_request_t *pending)
 {
-    open_request_t *first = (open_request_t *)wmem_map_lookup(by_key, &pending->key);
-    if (first == pending)
-        set_first(pending, pending->same_key);
-    for (; first && first != pending; first = first->same_key)
-        if (first->same_key == pending)
-            first->same_key = pending->same_key;
+    open_request_t **at = bucket_of(pending->key);
+    while (*at != pending)
+        at = &(*at)->next;
+    *at = pending->next;
     unlink_age(pending);
-    wmem_free(wmem_file_scope(), pending);
+    pending->next = unused;
+    unused = pending;
 }
 
 static open_request_t *find_strict(uint64_t key, const uint64_t client[2])
 {
-    open_request_t *pending = (open_request_t *)wmem_map_lookup(by_key, &key);
+    open_request_t *pending = with_key(*bucket_of(key), key);
     while (pending && (pending->client[0] != client[0] || pending->client[1] != client[1]))
-        pending = pending->same_key;
+        pending = with_key(pending->next, key);
     return pending;
 }
 
 static void open_request(iggy_pdu_t *pdu, uint64_t key, const uint64_t client[2])
 {
-    open_request_t *pending = wmem_new0(wmem_file_scope(), open_request_t);
-    pending->client[0] = client[0];
-    pending->client[1] = client[1];
-    pending->key = key;
-    pending->exchange = pdu->exchange;
-    pending->mark = iggy_links_mark(pdu);
-    pending->same_key = (open_request_t *)wmem_map_lookup(by_key, &key);
-    set_first(pending->same_key, pending);
-    pending->older = newest;
+    open_request_t **first = bucket_of(key), *pending = unused;
+    if (pending)
+        unused = pending->next;
+    else
+        pending = wmem_new(wmem_file_scope(), open_request_t);
+    *pending = (open_request_t){ .client = { client[0], client[1] }, .key = key, .exchange = pdu->exchange,
+                                 .mark = iggy_links_mark(pdu), .next = *first, .older = newest };
+    *first = pending;
     if (newest)
         newest->newer = pending;
     else
@@ -128,9 +135,9 @@ void iggy_links_reply(iggy_pdu_t *pdu)
     if (!pdu->exchange || pdu->exchange->operation == IGGY_OP_NON_REPLICATED)
         return;
     uint64_t key = key_of(pdu->exchange->request, pdu->exchange->operation);
-    open_request_t *pending = (open_request_t *)wmem_map_lookup(by_key, &key);
+    open_request_t *pending = with_key(*bucket_of(key), key);
     while (pending && pending->exchange != pdu->exchange)
-        pending = pending->same_key;
+        pending = with_key(pending->next, key);
     if (pending)
         close_request(pending);
 }
@@ -143,8 +150,8 @@ static bool is_connection_id(const uint64_t client[2]) { return client[1] >> 48 
 /* With the server's id of the connection the key has to be enough; if two clients have it, none is taken. */
 static open_request_t *find_only(uint64_t key)
 {
-    open_request_t *pending = (open_request_t *)wmem_map_lookup(by_key, &key);
-    return pending && !pending->same_key ? pending : NULL;
+    open_request_t *pending = with_key(*bucket_of(key), key);
+    return pending && !with_key(pending->next, key) ? pending : NULL;
 }
 
 iggy_mark_t iggy_links_find_request(iggy_pdu_t *pdu, iggy_entry_t *entry)

@@ -19,6 +19,7 @@
 #include "packet-iggy-conversation.h"
 #include "packet-iggy-framing.h"
 #include "packet-iggy-recognise.h"
+#include "packet-iggy-wanted.h"
 
 #define LATE_LIMIT 256u /* pieces of a stream that wait for an earlier one */
 
@@ -298,6 +299,7 @@ static int dissect_iggy_quic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
     wmem_array_t *pieces = tree && !PINFO_FD_VISITED(pinfo) ? gather(pinfo, tree) : NULL;
     if (pieces)
         take_pieces(pinfo, tree, pieces);
+    iggy_wanted_round();
     for (unsigned i = first_found(pinfo->num); i < found_count && found[i].packet == pinfo->num; i++)
         show_found(tvb, pinfo, tree, &found[i]);
     return (int)tvb_captured_length(tvb);

@@ -155,7 +155,7 @@ const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, const iggy_piece
 {
     const direction_t *d = &stream->direction[piece->direction];
     unsigned low = 0, high = d->runs_count;
-    if (!high || d->runs[high - 1].packet < packet) { /* the first pass asks before it looks */
+    if (!high || d->runs[high - 1].packet < piece->packet) { /* the first pass asks before it looks */
         *count = 0;
         return NULL;
     }

@@ -162,6 +162,23 @@ static void keep_rest(direction_t *d, tvbuff_t *tvb, const piece_t *piece, int o
     d->needed = d->waiting_length + more;
 }
 
+/*
+ * First pass: joined bytes of which nothing could be told yet wait again, all of them. Kept with each piece that brought some
+ * more, they would be kept many times over.
+ */
+static void wait_again(direction_t *d, piece_t *piece, uint32_t more)
+{
+    d->waiting = piece->joined;
+    d->waiting_length = d->waiting_room = piece->joined_length;
+    d->waiting_position = piece->position;
+    d->needed = d->waiting_length + more;
+    piece->joined = NULL;
+    for (unsigned i = d->waiting_since; i < d->count; i++)
+        if (d->pieces[i].ends_in == piece->packet)
+            d->pieces[i].ends_in = UINT32_MAX;
+    piece->ends_in = UINT32_MAX;
+}
+
 /* ---- showing ---- */
 
 static int show_waiting(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_layer_t *layer, const piece_t *piece)
@@ -182,13 +199,15 @@ static int show_waiting(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
     return length;
 }
 
+/* In the first pass a copy: the bytes may wait again, and move while the packet is still looked at. */
 static tvbuff_t *joined_bytes(tvbuff_t *tvb, packet_info *pinfo, const piece_t *piece)
 {
     if (!piece->joined)
         return tvb;
-    tvbuff_t *joined = tvb_new_child_real_data(tvb, piece->joined, piece->joined_length, (int)piece->joined_length);
-    add_new_data_source(pinfo, joined, "Reassembled Iggy");
-    return joined;
+    const uint8_t *bytes = piece->joined;
+    if (!PINFO_FD_VISITED(pinfo))
+        bytes = (const uint8_t *)wmem_memdup(pinfo->pool, bytes, piece->joined_length);
+    return tvb_new_child_real_data(tvb, bytes, piece->joined_length, (int)piece->joined_length);
 }
 
 /* Whether the search for frames finds something; what it asks for is kept here and not asked of the carrier. */
@@ -251,8 +270,16 @@ static int dissect_next(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
     handover->piece.one_segment = !piece->joined;
     d->seen |= first_pass;
     int used = search(bytes, pinfo, tree, handover, &offset, &more);
-    if (more && first_pass && !d->waiting_length && index + 1 == d->count)
-        keep_rest(d, bytes, &d->pieces[index], offset, more);
+    bool waits = more && first_pass && !d->waiting_length && index + 1 == d->count;
+    piece = &d->pieces[index];
+    if (waits && piece->joined && offset == 0) {
+        wait_again(d, piece, more);
+        return show_waiting(tvb, pinfo, tree, layer, piece);
+    }
+    if (piece->joined)
+        add_new_data_source(pinfo, bytes, "Reassembled Iggy");
+    if (waits)
+        keep_rest(d, bytes, piece, offset, more);
     return used ? (int)tvb_captured_length(tvb) : 0;
 }
 

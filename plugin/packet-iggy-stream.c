@@ -20,6 +20,7 @@
 #define DOUBT 3u          /* so many headers behind one found by search have to look like headers */
 #define WAIT_BYTES 65536u /* a header found by search waits for evidence so long */
 #define WAIT_PIECES 256u
+#define HOLD_BYTES (2 * WAIT_BYTES) /* so much is asked for again as a whole, to wait for a header in it */
 #define UNSEEN_LIMIT (1u << 24) /* acknowledged so far beyond what came: no loss but made-up numbers */
 #define LARGE_SEGMENT 536u /* the least MSS of IPv4: smaller segments say nothing by where they begin and end */
 
@@ -631,6 +632,14 @@ static void hold_back(work_t *work, const iggy_stream_t *before, unsigned first)
     add_run(work, IGGY_RUN_ASK, 0, last.length, 0);
 }
 
+/* Candidates may follow one another, each within the time that one is waited for: at some point none is waited for any more. */
+static void give_up(iggy_run_t *asked, const iggy_piece_t *piece)
+{
+    asked->kind = IGGY_RUN_CONTINUATION;
+    asked->flags = IGGY_RUN_LOST;
+    asked->length = piece->reported - asked->offset;
+}
+
 /* What the sender has received; a frame or more beyond what came here is missing in the capture. */
 static void note_acknowledged(iggy_stream_t *stream, const iggy_piece_t *piece)
 {
@@ -693,8 +702,13 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
         d->declined_length = piece->reported;
         return false;
     }
-    const iggy_run_t *last = &d->runs[d->runs_count - 1];
-    if (before_length && last->kind == IGGY_RUN_ASK && last->offset > 0 && last->offset <= before_length)
+    iggy_run_t *last = &d->runs[d->runs_count - 1];
+    bool split = before_length && last->kind == IGGY_RUN_ASK && last->offset > 0 && last->offset <= before_length;
+    if (split && !work.stretch && piece->reported > HOLD_BYTES) {
+        give_up(last, piece);
+        split = false;
+    }
+    if (split)
         hold_back(&work, &before, first);
     else
         hole = work.hole;

@@ -5,7 +5,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Limits are several times what is needed, and a small part of what it took when each frame cost more than the one before."""
 
+import pytest
+
 import synth
+from carriers import WebSocket
 from synth import frame, ident, login_body, login_reply, reply, request, u32
 from test_growth import cost
 
@@ -28,6 +31,30 @@ def test_views_in_falling_order(tshark, tmp_path):
     for view in range(80_000, 0, -100):
         connection.client(b"".join(frame(10, cluster=synth.CLUSTER, sealed=False, view=view - n, group=METADATA) for n in range(100)))
     assert measured(tshark, capture, tmp_path)[0] < 4
+
+
+@pytest.mark.parametrize("web", [False, True], ids=["tcp", "websocket"])
+def test_headers_that_are_waited_for_in_vain(tshark, tmp_path, web):
+    """
+    Out of step, in small segments, one header after the other that needs more bytes to be believed: TCP kept all of them (19 s),
+    and of WebSocket messages what waited was kept with each (7 GB).
+    """
+    capture = synth.Capture()
+    connection = capture.connection(server_port=8092 if web else 8090)
+    carrier = WebSocket(connection) if web else connection
+
+    def header(size, **values):
+        data = bytearray(request(code=1, client=CLIENT, **values))
+        data[48:52] = u32(size)
+        return bytes(data)
+    carrier.client(header(256, request=1))
+    carrier.client(header(0, request=2))
+    for number in range(64):
+        carrier.client(header(1_000_000, request=number, timestamp=5))
+        for filler in range(255):
+            carrier.client(bytes([filler | 1]) * 200)
+    seconds, megabytes = measured(tshark, capture, tmp_path)
+    assert seconds < 8 and megabytes < 400
 
 
 def test_a_session_that_joins_all_the_time(tshark, tmp_path):

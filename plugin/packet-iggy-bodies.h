@@ -1,5 +1,6 @@
 /* packet-iggy-bodies.h
- * Request bodies of clients that travel on between servers, as bodies of prepares (commands.md 9: "as client").
+ * Request bodies of clients that travel on between servers, as bodies of prepares (commands.md 9: "as client"), and fields of
+ * commands that stand in other bodies too.
  *
  * Apache Iggy dissector for Wireshark
  *
@@ -13,6 +14,7 @@
 
 /* commands.md 5 */
 extern int hf_iggy_token_expiry; /* microseconds; also in the prepare of create_personal_access_token */
+extern int hf_iggy_token_expiry_at; /* also in get_metadata_changes, as the member's id is */
 extern const iggy_row_t iggy_rows_create_user[];
 extern const iggy_row_t iggy_rows_delete_user[];
 extern const iggy_row_t iggy_rows_update_user[];
@@ -36,6 +38,7 @@ extern const iggy_row_t iggy_rows_create_partitions[]; /* likewise */
 extern const iggy_row_t iggy_rows_delete_partitions[];
 
 /* commands.md 8 */
+extern int hf_iggy_consumer_group_member_id;
 extern const iggy_row_t iggy_rows_create_consumer_group[];
 extern const iggy_row_t iggy_rows_delete_consumer_group[];
 

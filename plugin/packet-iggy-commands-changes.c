@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
+#include "packet-iggy-bodies.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
 #include "packet-iggy-limits.h"
@@ -68,11 +69,9 @@ static int hf_iggy_change_options_state = IGGY_UNREGISTERED;
 static int hf_iggy_change_has_requested_op = IGGY_UNREGISTERED;
 static int hf_iggy_change_requested_op = IGGY_UNREGISTERED;
 static int hf_iggy_change_removed_count = IGGY_UNREGISTERED;
-static int hf_iggy_change_member_id = IGGY_UNREGISTERED;
 static int hf_iggy_change_has_member = IGGY_UNREGISTERED;
 static int hf_iggy_change_member_partitions_count = IGGY_UNREGISTERED;
 static int hf_iggy_change_has_permissions = IGGY_UNREGISTERED;
-static int hf_iggy_change_expiry = IGGY_UNREGISTERED;
 static int hf_iggy_change_leave_reason = IGGY_UNREGISTERED;
 static int hf_iggy_change_permissions_reason = IGGY_UNREGISTERED;
 static int hf_iggy_change_token_reason = IGGY_UNREGISTERED;
@@ -149,7 +148,7 @@ static const iggy_row_t group_key_rows[] = {
 
 static const iggy_row_t member_key_rows[] = {
     IGGY_ROWS(group_key_rows),
-    IGGY_U32(hf_iggy_change_member_id, .label = ", member |"),
+    IGGY_U32(hf_iggy_consumer_group_member_id, .label = ", member |"),
     IGGY_FIXED(hf_iggy_client, 16),
     IGGY_ROWS_END
 };
@@ -290,7 +289,7 @@ static const iggy_row_t handed_over_rows[] = {
     IGGY_ROWS(group_key_rows),
     IGGY_U32(hf_iggy_partition_id, .fact = IGGY_FACT_PARTITION, .label = ", partition |"),
     IGGY_U8(hf_iggy_change_has_member, .put = IGGY_REG_HAS_2, .flags = IGGY_KNOWN),
-    IGGY_U32(hf_iggy_change_member_id, .when = IGGY_REG_HAS_2, .is = 1, .label = ", member |"),
+    IGGY_U32(hf_iggy_consumer_group_member_id, .when = IGGY_REG_HAS_2, .is = 1, .label = ", member |"),
     IGGY_ROWS_END
 };
 
@@ -326,7 +325,7 @@ static const iggy_row_t user_permissions_rows[] = {
 static const iggy_row_t token_rows[] = {
     IGGY_ROWS(user_key_rows),
     TOKEN_NAME,
-    IGGY_TIME(hf_iggy_change_expiry, .sentinels = iggy_never_0),
+    IGGY_TIME(hf_iggy_token_expiry_at, .sentinels = iggy_never_0),
     IGGY_ROWS_END
 };
 
@@ -371,7 +370,7 @@ static const iggy_row_t group_id_rows[] = {
 
 static const iggy_row_t member_id_rows[] = {
     IGGY_ROWS(group_id_rows),
-    IGGY_U32(hf_iggy_change_member_id),
+    IGGY_U32(hf_iggy_consumer_group_member_id),
     IGGY_ROWS_END
 };
 
@@ -783,8 +782,6 @@ void iggy_register_commands_changes(int proto)
           { "Requested op", "iggy.change.requested_op", FT_UINT64, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_change_removed_count,
           { "Removed partitions", "iggy.change.removed_count", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
-        { &hf_iggy_change_member_id,
-          { "Member", "iggy.change.member_id", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_change_has_member,
           { "Member is present", "iggy.change.has_member", FT_UINT8, BASE_DEC, VALS(presence_vals), 0x0, NULL,
             HFILL } },
@@ -794,8 +791,6 @@ void iggy_register_commands_changes(int proto)
         { &hf_iggy_change_has_permissions,
           { "Permissions are present", "iggy.change.has_permissions", FT_UINT8, BASE_DEC, VALS(presence_vals), 0x0,
             NULL, HFILL } },
-        { &hf_iggy_change_expiry,
-          { "Expiry", "iggy.change.expiry", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_change_leave_reason,
           { "Reason", "iggy.change.leave_reason", FT_UINT8, BASE_DEC, VALS(leave_reason_vals), 0x0, NULL, HFILL } },
         { &hf_iggy_change_permissions_reason,

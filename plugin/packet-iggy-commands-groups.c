@@ -16,7 +16,7 @@
 static int hf_iggy_consumer_group = IGGY_UNREGISTERED;
 static int hf_iggy_consumer_group_generation = IGGY_UNREGISTERED;
 static int hf_iggy_consumer_group_member = IGGY_UNREGISTERED;
-static int hf_iggy_consumer_group_member_id = IGGY_UNREGISTERED;
+int hf_iggy_consumer_group_member_id = IGGY_UNREGISTERED;
 
 static int ett_iggy_consumer_group = IGGY_UNREGISTERED;
 static int ett_iggy_consumer_group_member = IGGY_UNREGISTERED;

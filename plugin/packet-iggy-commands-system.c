@@ -10,6 +10,7 @@
 
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
+#include "packet-iggy-headers.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-values.h"
@@ -280,7 +281,7 @@ static const iggy_row_t describe_reply_rows[] = {
 static const iggy_row_t login_result_rows[] = {
     IGGY_U32(hf_iggy_user_id, .fact = IGGY_FACT_USER_ID, .flags = IGGY_NAMED),
     IGGY_U64(hf_iggy_session, .fact = IGGY_FACT_SESSION),
-    IGGY_U32(hf_iggy_server_version, .fact = IGGY_FACT_SERVER_VERSION),
+    IGGY_CALL(iggy_call_version, .size = 4, .hf = &hf_iggy_server_version, .fact = IGGY_FACT_SERVER_VERSION),
     IGGY_NAME(hf_iggy_server_build, hf_iggy_server_build_length, .fact = IGGY_FACT_SERVER_VERSION_TEXT,
               .flags = IGGY_NOT_EMPTY),
     IGGY_ROWS_END

@@ -14,7 +14,7 @@
 static int hf_iggy_user = IGGY_UNREGISTERED;
 static int hf_iggy_token_entry = IGGY_UNREGISTERED;
 int hf_iggy_token_expiry = IGGY_UNREGISTERED;
-static int hf_iggy_token_expiry_at = IGGY_UNREGISTERED;
+int hf_iggy_token_expiry_at = IGGY_UNREGISTERED;
 
 static int ett_iggy_user = IGGY_UNREGISTERED;
 static int ett_iggy_token_entry = IGGY_UNREGISTERED;

@@ -326,8 +326,7 @@ static void show_version(iggy_pdu_t *pdu, proto_tree *tree)
     uint32_t packed = state->packed;
     proto_item *item = proto_tree_add_uint(tree, hf_iggy_version, pdu->tvb, 0, 0, packed);
     proto_item_set_generated(item);
-    if (!try_val_to_str(packed, iggy_version_vals))
-        proto_item_append_text(item, " [%u.%u.%u]", packed >> 20, packed >> 10 & 0x3ff, packed & 0x3ff);
+    iggy_version_spell(item, packed);
     proto_item_append_text(item, " (from the %s)", val_to_str_const(state->known, known_vals, "preference"));
     if (packed > iggy_version_packed(IGGY_0_12_2))
         expert_add_info(pdu->pinfo, item, &ei_iggy_version_newer);

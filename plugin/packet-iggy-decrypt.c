@@ -101,19 +101,14 @@ static void key_free(void *record)
 static const char *fact_text(const iggy_pdu_t *pdu, iggy_fact_t fact)
 {
     bool number = fact == IGGY_FACT_STREAM_ID || fact == IGGY_FACT_TOPIC_ID;
-    const char *text = NULL;
     bool has = iggy_has(pdu->facts, fact);
-    uint64_t value = iggy_fact(pdu->facts, fact, 0);
-    if (has)
-        text = pdu->facts->at[fact].text;
-    const iggy_kept_t *kept = pdu->exchange ? (const iggy_kept_t *)pdu->exchange->request_facts : NULL;
-    for (unsigned i = 0; !has && kept && i < kept->count; i++)
-        if (kept->facts[i].fact == fact) {
-            has = true;
-            value = kept->facts[i].value;
-            text = kept->facts[i].text;
-        }
-    return has && number ? wmem_strdup_printf(pdu->pinfo->pool, "%" PRIu64, value) : text;
+    const iggy_kept_t *request = pdu->exchange ? (const iggy_kept_t *)pdu->exchange->request_facts : NULL;
+    const iggy_kept_fact_t *kept = has ? NULL : iggy_kept_fact(request, fact);
+    if (!has && !kept)
+        return NULL;
+    if (number)
+        return wmem_strdup_printf(pdu->pinfo->pool, "%" PRIu64, has ? pdu->facts->at[fact].value : kept->value);
+    return has ? pdu->facts->at[fact].text : kept->text;
 }
 
 /* Whether a row's stream or topic fits: empty fits all; a name is compared with a name, digits with an id, if it is known. */

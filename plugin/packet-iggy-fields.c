@@ -10,6 +10,7 @@
 #include "packet-iggy-fields.h"
 
 #include "packet-iggy-commands.h"
+#include "packet-iggy-headers.h"
 #include "packet-iggy-permissions.h"
 #include "packet-iggy-values.h"
 
@@ -274,7 +275,7 @@ const iggy_row_t iggy_rows_ack[] = {
 
 /* encodings.md 14 */
 const iggy_row_t iggy_rows_version_info[] = {
-    IGGY_U32(hf_iggy_login_version, .fact = IGGY_FACT_LOGIN_VERSION),
+    IGGY_CALL(iggy_call_version, .size = 4, .hf = &hf_iggy_login_version, .fact = IGGY_FACT_LOGIN_VERSION),
     IGGY_NAME(hf_iggy_sdk_name, hf_iggy_sdk_name_length, .fact = IGGY_FACT_SDK_NAME, .flags = IGGY_NOT_EMPTY),
     IGGY_NAME(hf_iggy_sdk_version, hf_iggy_sdk_version_length, .fact = IGGY_FACT_SDK_VERSION, .flags = IGGY_NOT_EMPTY),
     IGGY_ROWS_END
@@ -541,7 +542,7 @@ static void register_login(int proto)
 {
     static hf_register_info hf[] = {
         { &hf_iggy_login_version,
-          { "Protocol version of the client", "iggy.login.version", FT_UINT32, BASE_DEC, VALS(iggy_version_vals), 0x0,
+          { "Protocol version of the client", "iggy.login.version", FT_UINT32, BASE_HEX, VALS(iggy_version_vals), 0x0,
             NULL, HFILL } },
         { &hf_iggy_sdk_name,
           { "SDK", "iggy.sdk.name", FT_STRING, BASE_NONE, NULL, 0x0, "Name of the client library", HFILL } },
@@ -552,7 +553,7 @@ static void register_login(int proto)
         { &hf_iggy_sdk_version_length,
           { "Length of the SDK version", "iggy.sdk.version.length", FT_UINT8, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_server_version,
-          { "Protocol version of the server", "iggy.server.version", FT_UINT32, BASE_DEC, VALS(iggy_version_vals), 0x0,
+          { "Protocol version of the server", "iggy.server.version", FT_UINT32, BASE_HEX, VALS(iggy_version_vals), 0x0,
             NULL, HFILL } },
         { &hf_iggy_server_build,
           { "Server build", "iggy.server.build", FT_STRING, BASE_NONE, NULL, 0x0,

@@ -74,8 +74,7 @@ static int call_result_count(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
     return offset + 4;
 }
 
-/* A version of the protocol, packed; those that have no name are spelt out. */
-static int call_version(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+int iggy_call_version(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     if (!iggy_walk_there(walk, row, offset, 4))
         return offset;
@@ -87,9 +86,7 @@ static int call_version(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tr
         proto_tree_add_uint_format_value(tree, *row->hf, walk->tvb, offset, 4, version, "none");
         return offset + 4;
     }
-    proto_item *item = proto_tree_add_uint(tree, *row->hf, walk->tvb, offset, 4, version);
-    if (!try_val_to_str(version, iggy_version_vals))
-        proto_item_append_text(item, " [%u.%u.%u]", version >> 20, version >> 10 & 0x3ff, version & 0x3ff);
+    iggy_version_spell(proto_tree_add_uint(tree, *row->hf, walk->tvb, offset, 4, version), version);
     return offset + 4;
 }
 
@@ -258,8 +255,8 @@ static const iggy_row_t reply[] = {
 static const iggy_row_t eviction[] = {
     IGGY_COMMON_STRICT,
     IGGY_FIXED(hf_iggy_client, 16, .fact = IGGY_FACT_CLIENT),
-    IGGY_CALL(call_version, .size = 4, .hf = &hf_iggy_eviction_version, .fact = IGGY_FACT_HEADER_VERSION),
-    IGGY_CALL(call_version, .size = 4, .hf = &hf_iggy_eviction_version_min),
+    IGGY_CALL(iggy_call_version, .size = 4, .hf = &hf_iggy_eviction_version, .fact = IGGY_FACT_HEADER_VERSION),
+    IGGY_CALL(iggy_call_version, .size = 4, .hf = &hf_iggy_eviction_version_min),
     IGGY_RESERVED(103, .flags = IGGY_ENFORCED),
     IGGY_U8(hf_iggy_eviction_reason, .fact = IGGY_FACT_REASON),
     IGGY_ROWS_END

@@ -120,6 +120,33 @@ const char *iggy_names_intern(const char *text)
 
 /* ---- servers ---- */
 
+static history_t *id_history(const space_t *space, const iggy_name_key_t *key, bool make);
+static history_t *name_history(const space_t *space, const iggy_name_key_t *key, const char *text, bool make);
+static void append(history_t *history, const state_t *state);
+
+/* Names of an address on their way to its cluster. */
+typedef struct {
+    const space_t *cluster;
+    uint64_t       since;
+} move_t;
+
+static bool is_free(const history_t *history) { return !history || history->states[history->count - 1].gone; }
+
+/* A thing that the cluster knows nothing of. */
+static void carry_over(void *key, void *value, void *data)
+{
+    const id_key_t *id = (const id_key_t *)key;
+    const history_t *history = (const history_t *)value;
+    const move_t *move = (const move_t *)data;
+    const char *name = history->states[history->count - 1].name;
+    iggy_name_key_t to = { (uint8_t)id->kind, id->stream, id->topic, id->id };
+    if (!name || id_history(move->cluster, &to, false) || !is_free(name_history(move->cluster, &to, name, false)))
+        return;
+    state_t state = { move->since, 0, name, id->id, false };
+    append(id_history(move->cluster, &to, true), &state);
+    append(name_history(move->cluster, &to, name, true), &state);
+}
+
 static space_t *new_space(void)
 {
     space_t *space = wmem_new0(wmem_file_scope(), space_t);
@@ -149,7 +176,7 @@ static struct iggy_names_view *new_view(const iggy_pdu_t *pdu)
     return view;
 }
 
-/* The first frame that names a cluster binds the connection to it. */
+/* The first frame that names a cluster binds the connection to it; replies to what only one server does may come before. */
 static void bind_cluster(const iggy_pdu_t *pdu, struct iggy_names_view *view)
 {
     static const uint8_t none[16];
@@ -168,8 +195,12 @@ static void bind_cluster(const iggy_pdu_t *pdu, struct iggy_names_view *view)
     news++;
     view->after = space;
     view->since = iggy_conversation_order(pdu);
-    if (space != view->before)
-        wmem_map_insert(servers, wmem_strdup(wmem_file_scope(), server_key(pdu)), space);
+    if (space == view->before)
+        return;
+    move_t move = { space, view->since };
+    if (!view->before->bound)
+        wmem_map_foreach(view->before->by_id, carry_over, &move);
+    wmem_map_insert(servers, wmem_strdup(wmem_file_scope(), server_key(pdu)), space);
 }
 
 void iggy_names_attach(iggy_pdu_t *pdu)
@@ -338,10 +369,7 @@ static const pair_t pairs[] = {
 static const iggy_kept_fact_t *kept_fact(const iggy_pdu_t *pdu, iggy_fact_t fact)
 {
     const iggy_kept_t *request = pdu->response && pdu->exchange ? (const iggy_kept_t *)pdu->exchange->request_facts : NULL;
-    for (unsigned i = 0; request && i < request->count; i++)
-        if (request->facts[i].fact == fact)
-            return &request->facts[i];
-    return NULL;
+    return iggy_kept_fact(request, fact);
 }
 
 /* A number of the frame, or of the request that it answers. */

@@ -314,6 +314,15 @@ static void show_number(iggy_pdu_t *pdu, proto_tree *tree, int hf, bool known, u
         proto_item_set_generated(proto_tree_add_uint(tree, hf, pdu->tvb, 0, 0, value));
 }
 
+static void show_version(iggy_pdu_t *pdu, proto_tree *tree, int hf, uint32_t packed)
+{
+    if (!packed)
+        return;
+    proto_item *item = proto_tree_add_uint(tree, hf, pdu->tvb, 0, 0, packed);
+    proto_item_set_generated(item);
+    iggy_version_spell(item, packed);
+}
+
 static void show_time(iggy_pdu_t *pdu, proto_tree *tree, int hf, const nstime_t *when)
 {
     proto_item_set_generated(proto_tree_add_time(tree, hf, pdu->tvb, 0, 0, when));
@@ -349,8 +358,8 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     show_number(pdu, below, hf_iggy_session_user_id, session->has_user_id, session->user_id);
     show_text(pdu, below, hf_iggy_session_sdk, session->sdk);
     show_text(pdu, below, hf_iggy_session_sdk_version, session->sdk_version);
-    show_number(pdu, below, hf_iggy_session_protocol_version, session->version != 0, session->version);
-    show_number(pdu, below, hf_iggy_session_server_version, session->server_version != 0, session->server_version);
+    show_version(pdu, below, hf_iggy_session_protocol_version, session->version);
+    show_version(pdu, below, hf_iggy_session_server_version, session->server_version);
     show_text(pdu, below, hf_iggy_session_server_build, session->server_build);
     if (session->logged_in)
         show_time(pdu, below, hf_iggy_session_login_time, &session->login_time);

@@ -355,6 +355,12 @@ const value_string iggy_version_vals[] = {
     { 0, NULL }
 };
 
+void iggy_version_spell(proto_item *item, uint32_t packed)
+{
+    if (!try_val_to_str(packed, iggy_version_vals))
+        proto_item_append_text(item, " [%u.%u.%u]", packed >> 20, packed >> 10 & 0x3ff, packed & 0x3ff);
+}
+
 /* Byte 192 of a replica_challenge; 4 and 5 are never sent. */
 const value_string iggy_handshake_status_vals[] = {
     { 0, "ok" },

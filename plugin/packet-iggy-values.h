@@ -18,6 +18,8 @@ extern const value_string iggy_command_vals[];
 extern const value_string iggy_reason_vals[];
 extern value_string_ext   iggy_error_vals_ext; /* BASE_EXT_STRING; 0 is "ok" */
 extern const value_string iggy_version_vals[]; /* packed versions */
+/** Append x.y.z to the item of a packed version that has no name. */
+void iggy_version_spell(proto_item *item, uint32_t packed);
 extern const value_string iggy_handshake_status_vals[];
 extern const value_string iggy_forward_register_outcome_vals[];
 extern const value_string iggy_forward_logout_outcome_vals[];

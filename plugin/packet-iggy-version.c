@@ -197,19 +197,17 @@ static iggy_version_set_t by_bytes(const iggy_pdu_t *pdu)
 
 /* Frames that are longer than their header since some version only. */
 static const struct {
-    uint8_t command, operation;
+    uint8_t command;
     iggy_version_set_t empty, filled;
 } sizes[] = {
-    { IGGY_FORWARD_REGISTER, 0, 0x02, IGGY_VERSIONS_0_12 },
-    { IGGY_PREPARE, IGGY_OP_REGISTER, 0x02, IGGY_VERSIONS_0_12 },
-    { IGGY_REPAIR_PREPARE, IGGY_OP_REGISTER, 0x02, IGGY_VERSIONS_0_12 },
-    { IGGY_PRIMARY_REBALANCE, 0, IGGY_VERSIONS_0_12, 0x10 },
+    { IGGY_FORWARD_REGISTER, IGGY_VERSION_BIT(IGGY_0_11_0), IGGY_VERSIONS_0_12 },
+    { IGGY_PRIMARY_REBALANCE, IGGY_VERSIONS_0_12, IGGY_VERSION_BIT(IGGY_0_12_2) },
 };
 
 static iggy_version_set_t by_size(const iggy_pdu_t *pdu)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
-        if (sizes[i].command == pdu->command && sizes[i].operation == (sizes[i].operation ? pdu->operation : 0))
+        if (sizes[i].command == pdu->command)
             return pdu->size == IGGY_HEADER_SIZE ? sizes[i].empty : sizes[i].filled;
     return IGGY_VERSIONS_ALL;
 }
@@ -250,14 +248,18 @@ static iggy_version_set_t by_request_checksum(const iggy_pdu_t *pdu)
 }
 
 /*
- * The tail of a prepare header at `base`: zero before 0.12.0. Since then a client's operation (128..162) names its session
- * there; a server's own operation has no client.
+ * A prepare header at `base`. Since 0.12.0 a register has a body. The tail of the header is zero before; since then a client's
+ * operation (128..162) names its session there; a server's own operation has no client.
  */
 static iggy_version_set_t by_prepare(tvbuff_t *tvb, int base, uint8_t operation)
 {
     static const uint8_t nobody[2][16] = { { 0 },
         { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 } };
     if (non_zero(tvb, base + 228, 28))
+        return IGGY_VERSIONS_0_12;
+    if (operation == IGGY_OP_REGISTER && tvb_get_letohl(tvb, base + (int)IGGY_SIZE_OFFSET) == IGGY_HEADER_SIZE)
+        return IGGY_VERSION_BIT(IGGY_0_11_0);
+    if (operation == IGGY_OP_REGISTER)
         return IGGY_VERSIONS_0_12;
     if (operation < 128 || operation > 162 || !tvb_memeql(tvb, base + 128, nobody[0], 16) ||
         !tvb_memeql(tvb, base + 128, nobody[1], 16))

@@ -117,7 +117,7 @@ FIELDS = [
     ({17}, CHANGE + r"options\.state", "change.options_state"),
     ({17}, CHANGE + r"options\.(explicit|derived)\.length", r"option.\1.length"),
     ({17}, CHANGE + r"requested_op(\.flag)?", {"": "change.requested_op", ".flag": "change.has_requested_op"}),
-    ({17}, CHANGE + r"member_id(\.flag)?", {"": "change.member_id", ".flag": "change.has_member"}),
+    ({17}, CHANGE + r"member_id(\.flag)?", {"": "consumer_group.member.id", ".flag": "change.has_member"}),
     ({17}, CHANGE + r"removed_partition_ids\.count", "change.removed_count"),
     ({17}, CHANGE + r"partition_ids\.count", "change.member_partitions_count"),
     ({17}, CHANGE + r"(?:removed_)?partition_ids%s" % I, "partition.id"),
@@ -126,7 +126,7 @@ FIELDS = [
     ({17}, CHANGE + "client_id", "client"),
     ({17}, CHANGE + "(partitions_count|members_count|consumer_groups_count|session)", r"\1"),
     ({17}, CHANGE + "status", "user.status"),
-    ({17}, CHANGE + "expiry", "change.expiry"),
+    ({17}, CHANGE + "expiry", "token.expiry_at"),
     ({17}, CHANGE + "reason", "change.leave_reason|change.permissions_reason|change.token_reason|change.session_reason"),
     ({17}, CHANGE + r"permissions\.flag", "change.has_permissions"),
     ({17}, CHANGE + r"permissions\.global\.(%s)" % FLAGS.replace(" ", "|"), r"permission.\1"),
@@ -263,7 +263,7 @@ def test_last_keys_of_page_tokens(tshark, version):
     kinds = set()
     parts = {1: ["stream.id"], 2: ["stream.id", "topic.id"], 3: ["stream.id", "topic.id"],
              4: ["stream.id", "topic.id", "consumer_group.id"],
-             5: ["stream.id", "topic.id", "consumer_group.id", "change.member_id"], 6: ["user.id"], 8: ["session"]}
+             5: ["stream.id", "topic.id", "consumer_group.id", "consumer_group.member.id"], 6: ["user.id"], 8: ["session"]}
     for pdu, frame in paired(tshark, version):
         values = {one["name"]: one for one in pdu["values"]}
         for token in ("body.token", "body.current_page_token"):
@@ -511,9 +511,9 @@ BODIES = {
     20: (3, TOPIC_KEY + u32(4) + u32(2) + u32(4) + u32(5) + u8(0), {"change.removed_count": "2"}),
     30: (4, TOPIC_KEY + u32(8) + name("g") + u32(1), {"consumer_group.name": "g", "consumer_group.id": "8"}),
     31: (4, TOPIC_KEY + u32(8) + name("g") + u32(1) + u8(1) + u64(34), {"change.requested_op": "34"}),
-    40: (5, TOPIC_KEY + u32(8) + u32(21) + CLIENT + u32(2) + u32(1) + u32(0), {"change.member_id": "21"}),
+    40: (5, TOPIC_KEY + u32(8) + u32(21) + CLIENT + u32(2) + u32(1) + u32(0), {"consumer_group.member.id": "21"}),
     41: (5, TOPIC_KEY + u32(8) + u32(21) + CLIENT + u32(2) + u8(1), {"change.leave_reason": "1"}),
-    42: (5, TOPIC_KEY + u32(8) + u32(6) + u8(1) + u32(22), {"change.member_id": "22", "partition.id": "6"}),
+    42: (5, TOPIC_KEY + u32(8) + u32(6) + u8(1) + u32(22), {"consumer_group.member.id": "22", "partition.id": "6"}),
     50: (6, USER_KEY + name("u") + u8(1) + u8(1) + PERMISSIONS + NO_OPTIONS, {"permission.read_servers": "1"}),
     51: (6, USER_KEY + name("u") + u8(2) + u8(0) + NO_OPTIONS, {"user.status": "2"}),
     52: (6, USER_KEY + name("u"), {"user.name": "u"}),
@@ -632,7 +632,7 @@ def test_page_tokens(tshark, tmp_path, group):
     elif group == 7:
         assert values["iggy.token.name"] == ["token"]
     elif group == 5:
-        assert values["iggy.change.member_id"] == ["4"] and values["iggy.consumer_group.id"] == ["3"]
+        assert values["iggy.consumer_group.member.id"] == ["4"] and values["iggy.consumer_group.id"] == ["3"]
     assert "iggy.expert.layout" not in values
 
 

@@ -257,6 +257,22 @@ def test_names_belong_to_a_server(dissect, clusters, addresses, shared, two_pass
     assert names(dissect(capture, two_pass), asked)[0] == (["orders"] if shared else [])
 
 
+def test_names_learnt_before_the_cluster_was_named(dissect, two_pass):
+    """Servers of 0.11.0 name their cluster in replies to replicated commands alone; it may be known by then."""
+    capture = synth.Capture()
+    link = capture.connection(server_port=9090)
+    link.client(synth.frame(14, cluster=synth.CLUSTER, replica=1))
+    s = Session(capture, cluster=bytes(16))
+    s.do(GET_STREAM, ident(7), s.stream(7, "orders"))
+    before = link.client(synth.frame(9, cluster=synth.CLUSTER, group=7 << 32, commit=1))
+    s.cluster = synth.CLUSTER
+    s.do(body=name("other") + s.blocks(), answer=u32(0) + s.stream(8, "other"), operation=128)
+    after = link.client(synth.frame(9, cluster=synth.CLUSTER, group=7 << 32, commit=2))
+    asked = s.poll(7, 3)
+    frames = dissect(capture, two_pass)
+    assert names(frames, before)[0] == [] and names(frames, after)[0] == ["orders"] and names(frames, asked)[0] == ["orders"]
+
+
 def test_names_between_servers(dissect, two_pass):
     """A prepare of a partition carries ids alone, in its group."""
     capture = synth.Capture()

@@ -28,7 +28,7 @@ extern const iggy_row_t iggy_rows_result_section[];
 /** Expert items for every test of a receiver (framing.md 3) that the frame fails; needs the header's facts. */
 void iggy_check_header(iggy_pdu_t *pdu, proto_tree *tree);
 
-/** IGGY_CALL for a version of the protocol (4 bytes, packed) under row->hf; one that has no name is spelt out. Fact: row->fact. */
+/** IGGY_CALL for a version of the protocol (4 bytes, packed) under row->hf; one without a name is spelt out. Fact: row->fact. */
 int iggy_call_version(struct iggy_walk *walk, const struct iggy_row *row, proto_tree *tree, int offset);
 
 /** A consensus group that names a partition (replica.md 2): below 2^52. */

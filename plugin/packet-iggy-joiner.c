@@ -229,8 +229,8 @@ static int search(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, iggy_hand
 }
 
 /* Nothing is kept of a conversation in which nothing was found. */
-static int dissect_first(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_layer_t *layer, iggy_handover_t *handover,
-                         uint32_t ordinal)
+static int dissect_first(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_layer_t *layer,
+                         iggy_handover_t *handover, uint32_t ordinal)
 {
     int offset;
     uint32_t more;
@@ -253,7 +253,7 @@ static int dissect_next(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
                         direction_t *d, uint32_t ordinal)
 {
     bool first_pass = !PINFO_FD_VISITED(pinfo);
-    unsigned index;
+    unsigned number;
     piece_t *piece = find_piece(d, pinfo->num, ordinal);
     if (!piece && first_pass)
         piece = take_piece(d, tvb, pinfo, ordinal);
@@ -261,7 +261,7 @@ static int dissect_next(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
         return 0;
     if (piece->ends_in)
         return show_waiting(tvb, pinfo, tree, layer, piece);
-    index = (unsigned)(piece - d->pieces);
+    number = (unsigned)(piece - d->pieces);
     tvbuff_t *bytes = joined_bytes(tvb, pinfo, piece);
     int offset;
     uint32_t more;
@@ -270,8 +270,8 @@ static int dissect_next(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
     handover->piece.one_segment = !piece->joined;
     d->seen |= first_pass;
     int used = search(bytes, pinfo, tree, handover, &offset, &more);
-    bool waits = more && first_pass && !d->waiting_length && index + 1 == d->count;
-    piece = &d->pieces[index];
+    bool waits = more && first_pass && !d->waiting_length && number + 1 == d->count;
+    piece = &d->pieces[number];
     if (waits && piece->joined && offset == 0) {
         wait_again(d, piece, more);
         return show_waiting(tvb, pinfo, tree, layer, piece);

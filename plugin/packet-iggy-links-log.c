@@ -111,7 +111,8 @@ static void add_mark(iggy_entry_t *entry, const iggy_pdu_t *pdu, uint32_t kind)
         return;
     bool full = count == 0 || (count >= 2 && (count & (count - 1)) == 0);
     if (full)
-        entry->marks = (iggy_mark_t *)wmem_realloc(wmem_file_scope(), entry->marks, (count ? 2 * count : 2) * sizeof *entry->marks);
+        entry->marks = (iggy_mark_t *)wmem_realloc(wmem_file_scope(), entry->marks,
+                                                   (count ? 2 * count : 2) * sizeof *entry->marks);
     entry->marks[count] = iggy_links_mark(pdu);
     entry->marks[count].lane |= kind;
     entry->marks_count++;

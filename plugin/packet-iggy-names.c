@@ -469,7 +469,8 @@ void iggy_learn_user(struct iggy_walk *walk, proto_item *item _U_, int start, in
 static void keep_facts(const iggy_pdu_t *pdu)
 {
     const size_t most = IGGY_FACT_CONNECTION_ID - IGGY_FACT_STREAM_ID + 1;
-    iggy_kept_t *found = (iggy_kept_t *)wmem_alloc0(pdu->pinfo->pool, offsetof(iggy_kept_t, facts) + most * sizeof(iggy_kept_fact_t));
+    size_t size = offsetof(iggy_kept_t, facts) + most * sizeof(iggy_kept_fact_t);
+    iggy_kept_t *found = (iggy_kept_t *)wmem_alloc0(pdu->pinfo->pool, size);
     for (unsigned i = IGGY_FACT_STREAM_ID; iggy_fact_is_kept(i); i++) {
         if (!pdu->facts->has[i])
             continue;

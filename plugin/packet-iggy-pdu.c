@@ -238,10 +238,10 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     }
     dissect_body(pdu, !PINFO_FD_VISITED(pinfo));
     iggy_conversation_after_body(pdu);
-    if (looked_at)
+    if (looked_at) {
         iggy_learnt_show(pdu, pdu->tree);
-    if (looked_at)
         iggy_sessions_show(pdu, pdu->tree);
+    }
     fill_columns(pdu);
     tap_queue_packet(iggy_tap, pinfo, pdu);
 }

@@ -70,8 +70,8 @@ typedef struct {
 } connection_t;
 
 /*
- * A frame that was found. Its bytes are kept: only in the first pass are QUIC's fields sure to be in the tree, since Wireshark asks
- * postdissectors what they want in that pass alone.
+ * A frame that was found. Its bytes are kept: only in the first pass are QUIC's fields sure to be in the tree, since
+ * Wireshark asks postdissectors what they want in that pass alone.
  */
 typedef struct {
     uint32_t packet, ordinal;
@@ -100,9 +100,9 @@ static uint64_t number_of(const field_info *field)
     return type == FT_UINT64 ? fvalue_get_uinteger64(iggy_fvalue(field)) : fvalue_get_uinteger(iggy_fvalue(field));
 }
 
-static const field_info *field_at(const GPtrArray *fields, unsigned index)
+static const field_info *field_at(const GPtrArray *fields, unsigned number)
 {
-    return fields && index < fields->len ? (const field_info *)g_ptr_array_index(fields, index) : NULL;
+    return fields && number < fields->len ? (const field_info *)g_ptr_array_index(fields, number) : NULL;
 }
 
 /* The pieces of a packet. An offset belongs to the stream id before it and the data behind it; none means 0. */
@@ -223,7 +223,8 @@ static uint32_t frame_size(const uint8_t *bytes, uint32_t length)
     return iggy_minimum(bytes, &search) ? iggy_size_of(bytes) : UINT32_MAX;
 }
 
-static void add_found(const packet_info *pinfo, const connection_t *connection, const piece_t *piece, uint8_t *bytes, uint32_t length)
+static void add_found(const packet_info *pinfo, const connection_t *connection, const piece_t *piece, uint8_t *bytes,
+                      uint32_t length)
 {
     if (found_count == found_room) {
         found_room = found_room ? 2 * found_room : 64;

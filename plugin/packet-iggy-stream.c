@@ -122,7 +122,7 @@ static bool is_server(const work_t *work)
 static void add_run(work_t *work, iggy_run_kind_t kind, uint32_t offset, uint32_t length, uint8_t flags)
 {
     direction_t *d = work->d;
-    if (d->runs_count == d->runs_room) {
+    if (!d->runs || d->runs_count == d->runs_room) {
         d->runs_room = d->runs_room ? 2 * d->runs_room : 4;
         d->runs = (iggy_run_t *)wmem_realloc(wmem_file_scope(), d->runs, d->runs_room * sizeof *d->runs);
     }

@@ -15,7 +15,7 @@ set(IGGY_EXTRA_WARNINGS
     -Wendif-labels -Wpointer-arith -Wformat-security -Wvla -Waddress -Wattributes -Wdiv-by-zero -Wignored-qualifiers
     -Wpragmas -Wheader-guard -Wcomma -Wshorten-64-to-32 -Wredundant-decls -Wunused-const-variable -Wshadow
     -Wold-style-definition -Wstrict-prototypes -Wmissing-prototypes -Wmissing-declarations -Wlogical-op -Wwrite-strings
-    -Wcast-align -Wunreachable-code -Wduplicated-branches -Wduplicated-cond -Wbad-function-cast -Wnull-dereference
+    -Wcast-align -Wunreachable-code -Wduplicated-branches -Wduplicated-cond -Wbad-function-cast
     -Wimplicit-fallthrough -Wframe-larger-than=32768)
 
 # Adds to `target` the options that the compiler knows.
@@ -37,7 +37,7 @@ function(iggy_add_warnings target)
     target_compile_options(${target} PRIVATE -Werror)
     # Guesswork of GCC's optimiser: shown, not fatal, as in Wireshark.
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-        target_compile_options(${target} PRIVATE -Wno-error=maybe-uninitialized -Wno-error=null-dereference)
+        target_compile_options(${target} PRIVATE -Wno-error=maybe-uninitialized)
     endif()
 endfunction()
 

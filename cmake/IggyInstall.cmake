@@ -19,6 +19,16 @@ if(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT OR CMAKE_INSTALL_PREFIX STREQUAL 
 endif()
 set(IGGY_DEFAULT_PREFIX "${_default_prefix}" CACHE INTERNAL "The prefix that was set by default")
 
+# Wireshark started as root reads no plugins of a user.
+if(IGGY_USER_INSTALL AND UNIX)
+    install(CODE [[
+        execute_process(COMMAND id -u OUTPUT_VARIABLE _uid OUTPUT_STRIP_TRAILING_WHITESPACE)
+        if(_uid STREQUAL "0")
+            message(WARNING "Installed for root alone, but as root Wireshark reads only the system's plugin folder: "
+                            "configure with -DIGGY_USER_INSTALL=OFF and install again.")
+        endif()]])
+endif()
+
 add_custom_target(uninstall
     COMMAND ${CMAKE_COMMAND} -D MANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt
             -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake

@@ -69,13 +69,13 @@ prepare() {
     command -v "${CC:-cc}" >/dev/null || fail "no C compiler: ${CC:-cc} is missing"
 }
 
-# Configures the build folder once, silently if it works.
+# Configures the build folder once, silently if it works. One that was made by hand may be for Make.
 configure_plugin() {
     local log
     if [ -e "$build" ] && [ ! -w "$build" ]; then
         fail "$build belongs to somebody else: remove it, or set IGGY_BUILD_DIR"
     fi
-    [ ! -f "$build/build.ninja" ] || return 0
+    [ ! -f "$build/build.ninja" ] && [ ! -f "$build/Makefile" ] || return 0
     log=$(mktemp)
     # shellcheck disable=SC2086
     if ! cmake -S "$top" -B "$build" -G Ninja ${IGGY_OPTIONS:-} >"$log" 2>&1; then
@@ -89,5 +89,5 @@ configure_plugin() {
 # Builds; only what changed is compiled again.
 build_plugin() {
     configure_plugin
-    ninja -C "$build" >&2 || fail "the plugin does not compile"
+    cmake --build "$build" --parallel "$(nproc)" >&2 || fail "the plugin does not compile"
 }

@@ -10,9 +10,12 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/prepare.sh"
 
-prepare
-build_plugin
 capture=${1:-$top/captures/real/01_admin_rust.pcapng}
+case $capture in
+-*) fail "usage: tools/try.sh [CAPTURE [options of tshark]]" ;;
+esac
 [ $# -eq 0 ] || shift
 [ -r "$capture" ] || fail "cannot read $capture"
+prepare
+build_plugin
 exec "$top/tools/tshark.sh" -n -r "$capture" "$@"

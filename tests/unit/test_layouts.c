@@ -378,7 +378,7 @@ static void test_commands(void)
         check_side(command->name, "request", command->request, command->since, command->until);
         check_side(command->name, "reply", command->reply, command->since, command->until);
     }
-    g_assert_cmpuint(last, ==, 606);
+    g_assert_cmpuint(last, >=, 606); /* none of the tables is missing */
     assert_no_faults(500);
 }
 

@@ -14,7 +14,7 @@ command -v tshark >/dev/null || fail "tshark is missing"
 [ -n "$(find "$build/plugins" -name 'iggy.*' -type f 2>/dev/null)" ] || fail "no plugin in $build: build it first"
 
 # As root Wireshark reads no plugins but the installed ones. An unprivileged user who keeps only root's right to read files
-# (a clone in /root is closed to others) may have them from anywhere.
+# (a clone in /root is closed to others) may have them from anywhere. What tshark writes needs a folder that is open to all.
 settings=(env "WIRESHARK_PLUGIN_DIR=$build/plugins" ${IGGY_PRELOAD:+"LD_PRELOAD=$IGGY_PRELOAD"})
 run=("${settings[@]}")
 if [ "$(id -u)" -eq 0 ]; then

@@ -347,7 +347,7 @@ static int walk_bytes_left(iggy_walk_t *walk, const iggy_row_t *row, proto_tree 
     if (!there(walk, row, offset, length))
         return offset;
     iggy_walk_note(walk, (iggy_fact_t)row->fact, length, offset, (int)length, NULL);
-    if (length && may_show(walk))
+    if (length && row->hf && may_show(walk))
         show_string(walk, row, *row->hf, tree, offset, (int)length);
     return offset + (int)length;
 }

@@ -123,6 +123,15 @@ static inline uint64_t number_at(const iggy_walk_t *walk, int offset, unsigned s
     }
 }
 
+/* Bytes that no row reads. What they are is not known, so that a secret may be among them. */
+static proto_item *show_unread(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, int length)
+{
+    if (!iggy_hide_secrets)
+        return proto_tree_add_item(tree, hf, walk->tvb, offset, length, ENC_NA);
+    uint8_t *zeros = (uint8_t *)wmem_alloc0(walk->pdu->pinfo->pool, (size_t)length + 1);
+    return proto_tree_add_bytes_format_value(tree, hf, walk->tvb, offset, length, zeros, "[hidden]");
+}
+
 /* Counts an item of this frame; beyond the limit nothing more is shown. */
 static bool may_show(iggy_walk_t *walk)
 {
@@ -427,7 +436,7 @@ static int walk_ident(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
     if (good && walk->mode != IGGY_WALK_FIT)
         identifier_value(walk, row, tree, offset + 2, length, kind == 1);
     else if (!good && length && iggy_walk_shows(walk))
-        proto_tree_add_item(tree, hf_iggy_undecoded, walk->tvb, offset + 2, length, ENC_NA);
+        show_unread(walk, tree, hf_iggy_undecoded, offset + 2, length);
     return offset + 2 + length;
 }
 
@@ -483,7 +492,7 @@ static void show_unshown(iggy_walk_t *walk, proto_tree *tree, int from, int end,
 {
     if (from < 0 || was_silent || walk->mode != IGGY_WALK_SHOW || end <= from)
         return;
-    proto_item *item = proto_tree_add_item(tree, hf_iggy_undecoded, walk->tvb, from, end - from, ENC_NA);
+    proto_item *item = show_unread(walk, tree, hf_iggy_undecoded, from, end - from);
     expert_add_info(walk->pdu->pinfo, item, &ei_iggy_items_limit);
 }
 
@@ -550,7 +559,7 @@ static void show_misfit(iggy_walk_t *walk, proto_tree *tree, int end)
         end = walk->captured;
     proto_item *item = tree;
     if (end > at)
-        item = proto_tree_add_item(tree, hf_iggy_undecoded, walk->tvb, at, end - at, ENC_NA);
+        item = show_unread(walk, tree, hf_iggy_undecoded, at, end - at);
     expert_add_info_format(walk->pdu->pinfo, item, why == why_cut ? &ei_iggy_cut : &ei_iggy_layout, "%s at offset %d: %s",
                            hf ? proto_registrar_get_nth((unsigned)*hf)->abbrev : "layout", at, why);
 }
@@ -561,7 +570,7 @@ static void show_extra(iggy_walk_t *walk, proto_tree *tree, int offset, int end)
         end = walk->captured;
     if (end <= offset)
         return;
-    proto_item *item = proto_tree_add_item(tree, hf_iggy_extra, walk->tvb, offset, end - offset, ENC_NA);
+    proto_item *item = show_unread(walk, tree, hf_iggy_extra, offset, end - offset);
     expert_add_info(walk->pdu->pinfo, item, &ei_iggy_extra);
 }
 

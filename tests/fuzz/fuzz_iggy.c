@@ -203,10 +203,12 @@ static void read_input(const uint8_t *input, size_t size)
 
 /* ---- dissection ---- */
 
+/* Of a frame of an earlier input, which a client's session may go back to, some time. */
 static const nstime_t *frame_time(struct packet_provider_data *provider _U_, guint32 number)
 {
+    static const nstime_t earlier = NSTIME_INIT_SECS_MSECS(1700000000, 0);
     uint32_t place = number - frames_before - 1;
-    return place < capture.count ? &capture.packets[place].fd.abs_ts : NULL;
+    return place < capture.count ? &capture.packets[place].fd.abs_ts : &earlier;
 }
 
 /* "Malformed Packet", not TCP's "Reassembly error", which a repeated segment with other bytes brings about. */

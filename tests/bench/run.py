@@ -12,7 +12,8 @@
 The two of a round run one after the other, in turn which one is first; the median of the rounds and the quartiles are printed.
 A worker a core, two at most, each bound to its core. -V and -T json read an eighth of the capture. The start of tshark, measured
 with an empty capture, is in the ratios (the user waits for it) and not in the absolute figures.
-IGGY_PLUGIN_DIR names the folder that holds X.Y/epan/iggy.so (default build/plugins). As root, tshark runs as an unprivileged user.
+IGGY_PLUGIN_DIR names the folder that holds X.Y/epan/iggy.so (default build/plugins). As root, tshark runs as an unprivileged
+user.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import datetime
 import os
 import queue
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -56,7 +58,7 @@ MARKS = ("<!-- benchmark: made by tests/bench/run.py --readme README.md -->", "<
 
 # --- one tshark -------------------------------------------------------------------------------------------------------
 def command(arguments, plugins):
-    tshark = ["tshark", "-n"] + arguments
+    tshark = ["tshark"] + arguments
     environment = ["env", "HOME=/nonexistent", "WIRESHARK_PLUGIN_DIR=%s" % plugins]
     if os.geteuid() == 0:
         return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + environment + tshark
@@ -95,7 +97,7 @@ def measure(capture, packets, protocol, options, rounds, plugins, core=None):
     for turn in range(rounds):
         for decoded in ([True, False] if turn % 2 else [False, True]):
             extra = [] if decoded else as_data(protocol)
-            seconds, peak = taken(["-r", str(capture)] + extra + options, plugins, core)
+            seconds, peak = taken(["-n", "-r", str(capture)] + extra + options, plugins, core)
             (figures.decoded if decoded else figures.plain).append(seconds)
             (figures.peaks if decoded else figures.plain_peaks).append(peak)
     return figures
@@ -105,9 +107,22 @@ def fields_a_frame(capture, packets, protocol, plugins):
     """Items of the protocol's own in PDML, a frame of the capture on average."""
     counts = []
     for extra in ([], as_data(protocol)):
-        text = subprocess.run(command(["-r", str(capture), "-T", "pdml", "-c", "2000"] + extra, plugins), capture_output=True, check=True)
+        text = subprocess.run(command(["-n", "-r", str(capture), "-T", "pdml", "-c", "2000"] + extra, plugins),
+                              capture_output=True, check=True)
         counts.append(text.stdout.count(b"<field "))
     return (counts[0] - counts[1]) / min(packets, 2000)
+
+
+def usable(plugins, folder):
+    """A copy of the plugins that an unprivileged user can read: a folder of root's may be closed to others."""
+    copy = folder / "plugins"
+    shutil.copytree(plugins, copy)
+    for path in [copy, *copy.rglob("*")]:
+        path.chmod(0o755)
+    listed = subprocess.run(command(["-G", "plugins"], copy), capture_output=True, text=True).stdout
+    if "iggy." not in listed:
+        raise SystemExit("tshark does not load the plugin of %s" % plugins)
+    return copy
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------
@@ -197,7 +212,7 @@ def versions():
 
 
 def legend(names, megabytes, rounds):
-    kinds = "; ".join("%s: %s" % (name, shapes.SHAPES[name][0].lower()) for name in names)
+    kinds = "; ".join("%s: %s" % (name, shapes.SHAPES[name][0][:1].lower() + shapes.SHAPES[name][0][1:]) for name in names)
     return "%s; captures of %g MB, %d rounds, median (quartiles).\n\nShapes: %s." % (versions(), megabytes, rounds, kinds)
 
 
@@ -215,7 +230,7 @@ def empty_capture(folder):
 
 
 def start_of(folder, rounds, plugins):
-    return statistics.median(taken(["-r", str(empty_capture(folder))] + NOTHING, plugins)[0] for _ in range(rounds))
+    return statistics.median(taken(["-n", "-r", str(empty_capture(folder))] + NOTHING, plugins)[0] for _ in range(rounds))
 
 
 def benchmark(arguments, folder, plugins):
@@ -223,7 +238,8 @@ def benchmark(arguments, folder, plugins):
     captures = make_captures(folder, megabytes, names)
     start = start_of(folder, arguments.rounds, plugins)
     results = measure_all(list(jobs_of(captures, arguments.way)), arguments.rounds, plugins)
-    ordered = {key: results[key] for key in sorted(results, key=lambda key: (list(shapes.SHAPES).index(key[0].split(",")[0]), key))}
+    order = list(shapes.SHAPES)
+    ordered = {key: results[key] for key in sorted(results, key=lambda key: (order.index(key[0].split(",")[0]), key))}
     parts = [legend(names, megabytes, arguments.rounds), "CPU, ratio to the same bytes as data:", ratio_table(ordered, arguments.way)]
     if "no output" in arguments.way:
         parts += ["One pass without output; the start of tshark (%.2f s) is taken off, memory is what the dissector adds:" % start,
@@ -261,7 +277,9 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o755)
+        for place in (folder, Path(temporary)):
+            place.chmod(0o755)
+        plugins = usable(plugins, Path(temporary))
         text = (memory if arguments.memory else benchmark)(arguments, folder, plugins)
     print(text)
     if arguments.readme:

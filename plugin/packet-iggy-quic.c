@@ -21,12 +21,12 @@
 #include "packet-iggy-recognise.h"
 #include "packet-iggy-wanted.h"
 
-#define LATE_LIMIT 256u /* pieces of a stream that wait for an earlier one */
+#define LATE_LIMIT 256u /* holes of a stream behind which bytes are kept */
 
-/* QUIC's fields, in the order of `quic_fields`. */
-enum { QUIC_CONNECTION, QUIC_STREAM, QUIC_OFFSET, QUIC_DATA, QUIC_FIELDS };
+/* The fields that are read, in the order of `quic_fields`. */
+enum { QUIC_CONNECTION, QUIC_STREAM, QUIC_OFFSET, QUIC_DATA, QUIC_ALPN, QUIC_FIELDS };
 static const char *const quic_names[QUIC_FIELDS] = { "quic.connection.number", "quic.stream.stream_id", "quic.stream.offset",
-                                                     "quic.stream_data" };
+                                                     "quic.stream_data", "tls.handshake.extensions_alpn_str" };
 static int quic_fields[QUIC_FIELDS];
 
 static iggy_bool quic_wanted;
@@ -42,18 +42,22 @@ typedef struct {
     uint32_t ordinal; /* in the packet, from 0 */
 } piece_t;
 
-/* A piece that came before an earlier one. */
+/* Bytes of a stream without a hole. */
+typedef struct {
+    uint64_t offset;
+    uint8_t *bytes;
+    uint32_t length, room;
+} run_t;
+
+/* Bytes that came before earlier ones. */
 typedef struct late {
     struct late *next;
-    uint64_t offset;
-    uint32_t length;
-    uint8_t  bytes[];
+    run_t run;
 } late_t;
 
 /* One direction of a stream. */
 typedef struct {
-    uint8_t *bytes;
-    uint32_t length, room;
+    run_t    run; /* from the first byte on */
     late_t  *late;
     unsigned late_count;
     bool     done; /* its frame was found, or it is not Iggy's */
@@ -67,6 +71,9 @@ typedef struct {
 typedef struct {
     iggy_conversation_t *conversation;
     wmem_map_t *streams;
+    address  server;
+    uint32_t server_port;
+    bool     foreign; /* speaks another protocol */
 } connection_t;
 
 /*
@@ -105,40 +112,69 @@ static const field_info *field_at(const GPtrArray *fields, unsigned number)
     return fields && number < fields->len ? (const field_info *)g_ptr_array_index(fields, number) : NULL;
 }
 
-/* The pieces of a packet. An offset belongs to the stream id before it and the data behind it; none means 0. */
+static bool follows(const field_info *field, const field_info *before)
+{
+    return field && field->ds_tvb == before->ds_tvb && field->start > before->start;
+}
+
+/* Only clients open streams, in both directions: one for each request (framing.md 1). */
+static bool carries_request(uint64_t stream) { return (stream & 3) == 0; }
+
+/*
+ * The pieces of a packet. An offset belongs to the stream id before it and the data behind it; none means 0. What QUIC could not
+ * read to its end has no data.
+ */
 static wmem_array_t *gather(packet_info *pinfo, proto_tree *tree)
 {
     const GPtrArray *ids = proto_get_finfo_ptr_array(tree, quic_fields[QUIC_STREAM]);
     const GPtrArray *offsets = proto_get_finfo_ptr_array(tree, quic_fields[QUIC_OFFSET]);
     const GPtrArray *data = proto_get_finfo_ptr_array(tree, quic_fields[QUIC_DATA]);
-    if (!ids || !data || ids->len != data->len)
-        return NULL;
     wmem_array_t *pieces = wmem_array_new(pinfo->pool, sizeof(piece_t));
-    unsigned used = 0;
-    for (unsigned i = 0; i < ids->len; i++) {
-        const field_info *id = field_at(ids, i), *bytes = field_at(data, i), *offset = field_at(offsets, used);
+    unsigned used = 0, taken = 0;
+    for (unsigned i = 0; ids && i < ids->len; i++) {
+        const field_info *id = field_at(ids, i), *bytes = field_at(data, taken), *offset = field_at(offsets, used);
+        if (!follows(bytes, id))
+            continue;
         piece_t piece = { number_of(id), 0, bytes->ds_tvb, bytes->start, (uint32_t)MAX(bytes->length, 0), i };
-        if (offset && offset->ds_tvb == bytes->ds_tvb && offset->start > id->start && offset->start < bytes->start) {
+        taken++;
+        if (follows(offset, id) && follows(bytes, offset)) {
             piece.offset = number_of(offset);
             used++;
         }
-        wmem_array_append_one(pieces, piece);
+        if (carries_request(piece.stream))
+            wmem_array_append_one(pieces, piece);
     }
     return pieces;
 }
 
+/* Iggy has no ALPN. */
+static bool names_another_protocol(proto_tree *tree)
+{
+    const GPtrArray *names = proto_get_finfo_ptr_array(tree, quic_fields[QUIC_ALPN]);
+    return names && names->len;
+}
+
 /* ---- streams, first pass ---- */
 
-static connection_t *connection_of(uint32_t number)
+/* The first packet of a connection, without which QUIC knows none, comes from its client. */
+static connection_t *connection_of(const packet_info *pinfo, uint32_t number)
 {
     connection_t *connection = (connection_t *)wmem_map_lookup(connections, GUINT_TO_POINTER(number + 1));
     if (!connection) {
-        connection = wmem_new(wmem_file_scope(), connection_t);
+        connection = wmem_new0(wmem_file_scope(), connection_t);
         connection->conversation = iggy_conversation_new();
         connection->streams = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+        copy_address_wmem(wmem_file_scope(), &connection->server, &pinfo->dst);
+        connection->server_port = pinfo->destport;
         wmem_map_insert(connections, GUINT_TO_POINTER(number + 1), connection);
     }
     return connection;
+}
+
+/* By the server's address and port: those of a client may change on the way. */
+static bool from_server(const connection_t *connection, const packet_info *pinfo)
+{
+    return pinfo->srcport == connection->server_port && addresses_equal(&pinfo->src, &connection->server);
 }
 
 static stream_t *stream_of(connection_t *connection, uint64_t id)
@@ -152,52 +188,59 @@ static stream_t *stream_of(connection_t *connection, uint64_t id)
     return stream;
 }
 
-static void append(half_t *half, const uint8_t *bytes, uint32_t length)
+/* Bytes at `offset`: what is new is appended. False if they do not touch the run. */
+static bool extend(run_t *run, uint64_t offset, const uint8_t *bytes, uint32_t length)
 {
-    if (half->length + length > half->room) {
-        half->room = MAX(half->length + length, 2 * half->room);
-        half->bytes = (uint8_t *)wmem_realloc(wmem_file_scope(), half->bytes, half->room);
-    }
-    memcpy(half->bytes + half->length, bytes, length);
-    half->length += length;
-}
-
-/* Bytes at `offset`: what is new and in order is appended. False if they come too early. */
-static bool in_order(half_t *half, uint64_t offset, const uint8_t *bytes, uint32_t length)
-{
-    if (offset > half->length)
+    if (offset < run->offset || offset > run->offset + run->length)
         return false;
-    uint64_t old = half->length - offset;
-    if (old < length)
-        append(half, bytes + old, length - (uint32_t)old);
+    uint32_t old = (uint32_t)(run->offset + run->length - offset);
+    if (old >= length)
+        return true;
+    uint32_t add = length - old;
+    if (run->length + add > run->room) {
+        run->room = MAX(run->length + add, 2 * run->room);
+        run->bytes = (uint8_t *)wmem_realloc(wmem_file_scope(), run->bytes, run->room);
+    }
+    memcpy(run->bytes + run->length, bytes + old, add);
+    run->length += add;
     return true;
 }
 
 static void keep_late(half_t *half, uint64_t offset, const uint8_t *bytes, uint32_t length)
 {
-    if (half->late_count >= LATE_LIMIT || offset > iggy_maximum_frame_size())
+    if (offset > iggy_maximum_frame_size())
         return;
-    late_t *late = (late_t *)wmem_alloc(wmem_file_scope(), sizeof *late + length);
+    for (late_t *late = half->late; late; late = late->next)
+        if (extend(&late->run, offset, bytes, length))
+            return;
+    if (half->late_count >= LATE_LIMIT)
+        return;
+    late_t *late = wmem_new0(wmem_file_scope(), late_t);
     late->next = half->late;
-    late->offset = offset;
-    late->length = length;
-    memcpy(late->bytes, bytes, length);
+    late->run.offset = offset;
+    extend(&late->run, offset, bytes, length);
     half->late = late;
     half->late_count++;
 }
 
-/* Pieces that waited and now fit. Each round uses one, so that there are no more rounds than pieces. */
+static void free_late(late_t *late)
+{
+    wmem_free(wmem_file_scope(), late->run.bytes);
+    wmem_free(wmem_file_scope(), late);
+}
+
+/* Bytes that waited and now fit. Each round uses one run, so that there are no more rounds than runs. */
 static void use_late(half_t *half)
 {
     for (late_t **at = &half->late; *at;) {
         late_t *late = *at;
-        if (!in_order(half, late->offset, late->bytes, late->length)) {
+        if (!extend(&half->run, late->run.offset, late->run.bytes, late->run.length)) {
             at = &late->next;
             continue;
         }
         *at = late->next;
         half->late_count--;
-        wmem_free(wmem_file_scope(), late);
+        free_late(late);
         at = &half->late;
     }
 }
@@ -206,9 +249,9 @@ static void close_half(half_t *half)
 {
     for (late_t *late = half->late, *next; late; late = next) {
         next = late->next;
-        wmem_free(wmem_file_scope(), late);
+        free_late(late);
     }
-    wmem_free(wmem_file_scope(), half->bytes);
+    wmem_free(wmem_file_scope(), half->run.bytes);
     memset(half, 0, sizeof *half);
     half->done = true;
 }
@@ -238,27 +281,33 @@ static void add_found(const packet_info *pinfo, const connection_t *connection, 
 static void take_piece(const packet_info *pinfo, const connection_t *connection, half_t *half, const piece_t *piece)
 {
     const uint8_t *bytes = tvb_get_ptr(piece->tvb, piece->start, (int)piece->length);
-    if (in_order(half, piece->offset, bytes, piece->length))
+    if (extend(&half->run, piece->offset, bytes, piece->length))
         use_late(half);
     else
         keep_late(half, piece->offset, bytes, piece->length);
-    uint32_t size = frame_size(half->bytes, half->length);
-    if (!size || (size != UINT32_MAX && size > half->length))
+    uint32_t size = frame_size(half->run.bytes, half->run.length);
+    if (!size || (size != UINT32_MAX && size > half->run.length))
         return;
     if (size != UINT32_MAX) {
-        add_found(pinfo, connection, piece, half->bytes, size);
-        half->bytes = NULL;
+        add_found(pinfo, connection, piece, half->run.bytes, size);
+        half->run.bytes = NULL;
     }
     close_half(half);
 }
 
-static void take_pieces(packet_info *pinfo, proto_tree *tree, const wmem_array_t *pieces)
+static void take_packet(packet_info *pinfo, proto_tree *tree)
 {
     const field_info *number = field_at(proto_get_finfo_ptr_array(tree, quic_fields[QUIC_CONNECTION]), 0);
-    connection_t *connection = connection_of(number ? (uint32_t)number_of(number) : 0);
-    for (unsigned i = 0; i < wmem_array_get_count((wmem_array_t *)pieces); i++) {
-        const piece_t *piece = (const piece_t *)wmem_array_index((wmem_array_t *)pieces, i);
-        half_t *half = &stream_of(connection, piece->stream)->half[iggy_direction(pinfo)];
+    if (!number)
+        return;
+    connection_t *connection = connection_of(pinfo, (uint32_t)number_of(number));
+    connection->foreign |= names_another_protocol(tree);
+    if (connection->foreign)
+        return;
+    wmem_array_t *pieces = gather(pinfo, tree);
+    for (unsigned i = 0; i < wmem_array_get_count(pieces); i++) {
+        const piece_t *piece = (const piece_t *)wmem_array_index(pieces, i);
+        half_t *half = &stream_of(connection, piece->stream)->half[from_server(connection, pinfo)];
         bool there = piece->length && tvb_bytes_exist(piece->tvb, piece->start, (int)piece->length);
         if (there && !half->done)
             take_piece(pinfo, connection, half, piece);
@@ -297,9 +346,8 @@ static int dissect_iggy_quic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
 {
     if (!quic_wanted || !proto_is_frame_protocol(pinfo->layers, "quic"))
         return 0;
-    wmem_array_t *pieces = tree && !PINFO_FD_VISITED(pinfo) ? gather(pinfo, tree) : NULL;
-    if (pieces)
-        take_pieces(pinfo, tree, pieces);
+    if (tree && !PINFO_FD_VISITED(pinfo))
+        take_packet(pinfo, tree);
     iggy_wanted_round();
     for (unsigned i = first_found(pinfo->num); i < found_count && found[i].packet == pinfo->num; i++)
         show_found(tvb, pinfo, tree, &found[i]);

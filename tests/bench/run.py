@@ -6,7 +6,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables in Markdown: CPU of the whole process as a ratio to the same capture decoded as data on its port, and absolute figures.
 
-    python3 run.py [--mb 60] [--rounds 9] [--folder DIR] [--shape NAME ...] [--way NAME ...] [--readme FILE]
+    python3 run.py [--mb 60] [--rounds 9] [--folder DIR] [--shape NAME ...] [--way=NAME,...] [--readme FILE]
     python3 run.py --memory [--mb 100 500 2000]      state a frame, and whether time and memory grow with the capture
 
 The two of a round run one after the other, in turn which one is first; the median of the rounds and the quartiles are printed.
@@ -269,7 +269,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--shape", nargs="*", choices=list(shapes.SHAPES))
-    parser.add_argument("--way", nargs="*", choices=list(WAYS), default=list(WAYS))
+    parser.add_argument("--way", type=lambda names: [{way: way for way in WAYS}[name] for name in names.split(",")],
+                        default=list(WAYS), metavar="NAME,...", help=", ".join(WAYS))
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--readme", type=Path, help="put the tables between the marks of this file")
     arguments = parser.parse_args()

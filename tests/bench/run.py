@@ -269,11 +269,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--shape", nargs="*", choices=list(shapes.SHAPES))
-    parser.add_argument("--way", type=lambda names: [{way: way for way in WAYS}[name] for name in names.split(",")],
-                        default=list(WAYS), metavar="NAME,...", help=", ".join(WAYS))
+    parser.add_argument("--way", type=lambda names: names.split(","), default=list(WAYS), metavar="NAME,...", help=", ".join(WAYS))
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--readme", type=Path, help="put the tables between the marks of this file")
     arguments = parser.parse_args()
+    if not set(arguments.way) <= set(WAYS):
+        parser.error("ways: " + ", ".join(WAYS))
     plugins = Path(os.environ.get("IGGY_PLUGIN_DIR", HERE.parent.parent / "build/plugins")).resolve()
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)

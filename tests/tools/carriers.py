@@ -1,20 +1,23 @@
-# Carriers for synthetic captures: WebSocket messages, TLS records.
+# Carriers for synthetic captures: WebSocket messages, TLS records; key logs inside captures.
 #
 # Apache Iggy dissector for Wireshark
 #
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""WebSocket framing by hand (RFC 6455), and TLS 1.3 by Python's own ssl module between two memory buffers.
+"""WebSocket framing by hand (RFC 6455), and TLS by Python's own ssl module between two memory buffers.
 
     web = WebSocket(connection)              # with the upgrade
     web.client(message), web.server(message, pieces=[100])
     secure = Tls(connection, folder, alpn="iggy-replica")
     secure.client(bytes), secure.server(bytes)     # one record a call, up to 16 kB
     secure.keylog                            # file for -o tls.keylog_file:
+    WebSocket(secure)                        # one in the other
+    write_with_secrets(capture, path, [secure.keylog])
 """
 
 import ssl
 import struct
 import subprocess
+import zlib
 
 UPGRADE = (b"GET / HTTP/1.1\r\nHost: 127.0.0.1:8092\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
@@ -22,8 +25,12 @@ SWITCHED = (b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade
             b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
 
 
-def ws_frame(data, opcode=2, fin=True, mask=None):
-    head = bytes([opcode | (0x80 if fin else 0)])
+DEFLATE = b"Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover\r\n\r\n"
+
+
+def ws_frame(data, opcode=2, fin=True, mask=None, compressed=False):
+    """`compressed`: the bytes are deflated already (RFC 7692), and this says so."""
+    head = bytes([opcode | (0x80 if fin else 0) | (0x40 if compressed else 0)])
     bit = 0x80 if mask else 0
     if len(data) < 126:
         head += bytes([bit | len(data)])
@@ -37,13 +44,20 @@ def ws_frame(data, opcode=2, fin=True, mask=None):
     return head + data
 
 
+def deflate(data):
+    """A message as permessage-deflate has it."""
+    pressed = zlib.compressobj(wbits=-15)
+    return (pressed.compress(data) + pressed.flush(zlib.Z_SYNC_FLUSH))[:-4]
+
+
 class WebSocket:
     """Binary messages; a client's are masked. `pieces`: offsets at which a message is cut into WebSocket frames."""
 
-    def __init__(self, connection):
+    def __init__(self, connection, offered=False, agreed=False):
+        """`offered` and `agreed`: permessage-deflate, by client and by server."""
         self.connection = connection
-        connection.client(UPGRADE)
-        connection.server(SWITCHED)
+        connection.client(UPGRADE[:-2] + DEFLATE if offered else UPGRADE)
+        connection.server(SWITCHED[:-2] + DEFLATE if agreed else SWITCHED)
 
     def message(self, side, data, pieces=(), **how):
         edges = [0] + list(pieces) + [len(data)]
@@ -64,10 +78,10 @@ class WebSocket:
 
 
 class Tls:
-    """A TLS 1.3 session over a synthetic connection."""
+    """A TLS session over a synthetic connection."""
 
-    def __init__(self, connection, folder, alpn=None):
-        self.connection, self.keylog = connection, folder / "keys.log"
+    def __init__(self, connection, folder, alpn=None, version=ssl.TLSVersion.TLSv1_3):
+        self.connection, self.capture, self.keylog = connection, connection.capture, folder / "keys.log"
         certificate, key = folder / "cert.pem", folder / "key.pem"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test", "-keyout",
                         str(key), "-out", str(certificate)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -76,7 +90,7 @@ class Tls:
         client.keylog_filename = str(self.keylog)
         server.load_cert_chain(certificate, key)
         for context in (client, server):
-            context.minimum_version = ssl.TLSVersion.TLSv1_3
+            context.minimum_version = context.maximum_version = version
             if alpn:
                 context.set_alpn_protocols([alpn])
         self.pipes = {"client": ssl.MemoryBIO(), "server": ssl.MemoryBIO()}  # what each side sends
@@ -106,7 +120,7 @@ class Tls:
         self.pipes[side].write(data)
         return number
 
-    def _send(self, side, data, **how):
+    def send(self, side, data, **how):
         self.ends[side].write(data)
         number = self._carry(side, **how)
         other = self.ends["server" if side == "client" else "client"]
@@ -124,7 +138,26 @@ class Tls:
         return self._carry(side)
 
     def client(self, data, **how):
-        return self._send("client", data, **how)
+        return self.send("client", data, **how)
 
     def server(self, data, **how):
-        return self._send("server", data, **how)
+        return self.send("server", data, **how)
+
+
+# --- captures with their secrets ----------------------------------------------------------------------------------------
+def _block(kind, body):
+    body = body.ljust(-(-len(body) // 4) * 4, b"\0")
+    return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
+
+
+def write_with_secrets(capture, path, keylogs):
+    """A pcapng whose decryption secrets blocks hold these key logs."""
+    with open(path, "wb") as out:
+        out.write(_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)))
+        out.write(_block(1, struct.pack("<HHI", 1, 0, 262144)))
+        for keylog in keylogs:
+            keys = keylog.read_bytes()
+            out.write(_block(10, struct.pack("<II", 0x544C534B, len(keys)) + keys))
+        for when, data in capture.packets:
+            out.write(_block(6, struct.pack("<IIIII", 0, when >> 32, when & 0xFFFFFFFF, len(data), len(data)) + data))
+    return path

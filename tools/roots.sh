@@ -30,7 +30,8 @@ known_series() {
 adopt_settings() {
     local root=$1 file
     for file in /etc/apt/apt.conf.d/*; do
-        if grep -qs 'Acquire' "$file"; then
+        # Files of packages are left out: there the package brings its own, and dpkg would ask which one to keep.
+        if grep -qs 'Acquire' "$file" && ! dpkg-query -S "$file" >/dev/null 2>&1; then
             "${as_root[@]}" cp "$file" "$root/etc/apt/apt.conf.d/"
         fi
     done

@@ -444,7 +444,9 @@ bool iggy_payload_wanted(proto_tree *tree)
 {
     static iggy_answer_t answer;
 
-    if (!tree || !hand_off)
+    if (!hand_off || iggy_always_wanted())
+        return hand_off;
+    if (!tree)
         return false;
     if (!iggy_answered(&answer))
         answer.yes = look_at_all(tree);
@@ -464,7 +466,7 @@ static bool is_text(const uint8_t *bytes, int length)
 
 static bool room_for(proto_tree *tree, int length)
 {
-    return tree && PTREE_DATA(tree)->count + (uint64_t)length * ITEMS_A_BYTE < TREE_LIMIT;
+    return !tree || PTREE_DATA(tree)->count + (uint64_t)length * ITEMS_A_BYTE < TREE_LIMIT;
 }
 
 void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int length, const char *content_type)

@@ -8,8 +8,10 @@
 
 #include "packet-iggy-wanted.h"
 
+#include <epan/prefs.h>
 #include <epan/tap.h>
 
+static iggy_bool always = false;
 static unsigned round_number = 1;
 
 void iggy_wanted_round(void) { round_number++; }
@@ -21,10 +23,14 @@ bool iggy_answered(iggy_answer_t *answer)
     return answered;
 }
 
+bool iggy_always_wanted(void) { return always; }
+
 /* Both are registered after the dissectors, so asked for late. */
 bool iggy_experts_wanted(void)
 {
     static int proto, tap;
+    if (always)
+        return true;
     if (!tap) {
         proto = proto_get_id_by_filter_name("_ws.expert");
         tap = find_tap_id("expert");
@@ -46,4 +52,11 @@ bool iggy_range_wanted(proto_tree *tree, int first, int last)
         if (proto_field_is_referenced(tree, hf))
             return true;
     return iggy_experts_wanted();
+}
+
+void iggy_register_wanted(module_t *preferences)
+{
+    prefs_register_bool_preference(preferences, "decode_always", "Decode everything in every pass",
+        "Walk messages, verify checksums and hand payloads to other dissectors also where nobody looks: for dissectors of payloads "
+        "that remember earlier ones or have statistics of their own.", &always);
 }

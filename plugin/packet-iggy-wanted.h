@@ -23,6 +23,9 @@ typedef struct {
 void iggy_wanted_round(void);
 bool iggy_answered(iggy_answer_t *answer);
 
+/** The preference of those who want all work done in every pass: payloads of which other dissectors keep statistics. */
+bool iggy_always_wanted(void);
+
 /** Whether expert items are listened to, or all of them are filtered for. */
 bool iggy_experts_wanted(void);
 
@@ -32,5 +35,7 @@ bool iggy_wanted(proto_tree *tree, const int *const *fields, unsigned count);
 
 /** The same for all fields and expert items whose numbers are from `first` to `last`. */
 bool iggy_range_wanted(proto_tree *tree, int first, int last);
+
+void iggy_register_wanted(module_t *preferences);
 
 #endif

@@ -28,6 +28,7 @@
 #include "packet-iggy-payload.h"
 #include "packet-iggy-pdu.h"
 #include "packet-iggy-statistics.h"
+#include "packet-iggy-wanted.h"
 
 int       proto_iggy = IGGY_UNREGISTERED;
 module_t *iggy_preferences;
@@ -37,6 +38,7 @@ void proto_register_iggy(void)
     iggy_commands_init();
     proto_iggy = proto_register_protocol("Apache Iggy", "Iggy", "iggy");
     iggy_preferences = prefs_register_protocol(proto_iggy, iggy_apply_quic);
+    iggy_register_wanted(iggy_preferences);
     iggy_register_framing(proto_iggy, iggy_preferences);
     iggy_register_joiner(proto_iggy);
     iggy_register_quic(proto_iggy, iggy_preferences);

@@ -245,3 +245,18 @@ def test_one_very_large_payload(tshark, tmp_path):
     path, last = traffic(tmp_path, [b"[" + b"1," * 1_000_000 + b"1]"])
     text = tshark.verbose(path)
     assert "JavaScript Object Notation" not in text and text.count("Message checksum: ") == 2
+
+
+# ---- where nobody looks ----
+
+QUESTION = bytes.fromhex("12340100000100000000000003777777076578616d706c6503636f6d0000010001")  # DNS: www.example.com, A
+
+
+@pytest.mark.parametrize("always, questions", [("FALSE", 0), ("TRUE", 2)])
+def test_statistics_of_payloads(tshark, tmp_path, always, questions, two_pass):
+    """A tap of DNS asks for no tree: messages are walked for it only where the preference says so."""
+    path, _ = traffic(tmp_path, [QUESTION])
+    text = tshark.read(path, "-q", "-z", "dns,tree", "-o", uat("orders", "equals", "events", "dns", ""),
+                       "-o", "iggy.decode_always:" + always, two_pass=two_pass)
+    totals = [int(line.split()[2]) for line in text.splitlines() if line.startswith("Total Packets")]
+    assert totals == [questions]

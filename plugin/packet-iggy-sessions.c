@@ -286,8 +286,9 @@ void iggy_sessions_after_body(iggy_pdu_t *pdu)
 
 /* ---- what is shown ---- */
 
-static e_guid_t guid_of(const uint8_t *id)
+e_guid_t iggy_session_guid(const iggy_session_t *session)
 {
+    const uint8_t *id = session->client;
     e_guid_t guid;
     guid.data1 = (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
     guid.data2 = (uint16_t)(id[4] << 8 | id[5]);
@@ -350,7 +351,7 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     if (session->sdk)
         proto_item_append_text(item, "%s %s %s", user ? "," : ":", session->sdk,
                                session->sdk_version ? session->sdk_version : "");
-    e_guid_t guid = guid_of(session->client);
+    e_guid_t guid = iggy_session_guid(session);
     proto_item_set_generated(proto_tree_add_guid(below, hf_iggy_session_client, pdu->tvb, 0, 0, &guid));
     if (session->number)
         proto_item_set_generated(proto_tree_add_uint64(below, hf_iggy_session_number, pdu->tvb, 0, 0, session->number));
@@ -390,7 +391,7 @@ static char *client_filter(packet_info *pinfo)
     const iggy_session_t *session = session_of_packet(pinfo);
     if (!session)
         return NULL;
-    e_guid_t guid = guid_of(session->client);
+    e_guid_t guid = iggy_session_guid(session);
     return g_strdup_printf("iggy.session.client == %s", guid_to_str(pinfo->pool, &guid));
 }
 

@@ -37,6 +37,9 @@ typedef struct {
 /** The session that this frame belongs to, as of the frame; NULL if it is not known to have one. All passes. */
 const iggy_session_t *iggy_sessions_of(const iggy_pdu_t *pdu);
 
+/** The session's client id as the fields show it. */
+e_guid_t iggy_session_guid(const iggy_session_t *session);
+
 /** After the body, facts of the request are there: follows logins, logouts and groups. First pass; later ones do nothing. */
 void iggy_sessions_after_body(iggy_pdu_t *pdu);
 

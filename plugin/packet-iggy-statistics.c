@@ -1,5 +1,5 @@
 /* packet-iggy-statistics.c
- * Trees of commands, errors, evictions, messages, bytes and replica frames, and response times by command.
+ * Trees of commands, errors, evictions, messages and replica frames, and response times by command.
  *
  * All read the facts of frames that the tap "iggy" hands on, and the messages of "iggy_eo"; none touches a layout.
  *
@@ -9,6 +9,8 @@
  */
 
 #include "packet-iggy-statistics.h"
+
+#include <string.h>
 
 #include <epan/srt_table.h>
 #include <epan/stats_tree.h>
@@ -24,15 +26,15 @@
 
 /* ---- what the trees have in common ---- */
 
-/* Add `value` to every node of a path below `parent`; nodes appear as they are needed. The last one has no children. */
-static void add_path(stats_tree *st, int parent, const char *const *path, unsigned length, int value)
+/* Tick every node of a path below `parent`; nodes appear as they are needed. The last one has no children. */
+static void add_path(stats_tree *st, int parent, const char *const *path, unsigned length)
 {
     for (unsigned i = 0; i < length; i++)
-        parent = increase_stat_node(st, path[i], parent, i + 1 < length, value);
+        parent = tick_stat_node(st, path[i], parent, i + 1 < length);
 }
 
-/* The error of a reply: status, or result of a rejection; 0 = none (commands.md 1.4). */
-static uint32_t reply_error(const iggy_pdu_t *pdu)
+/* Status, or result of a rejection (commands.md 1.4). */
+uint32_t iggy_statistics_error(const iggy_pdu_t *pdu)
 {
     if (pdu->command != IGGY_REPLY)
         return 0;
@@ -56,12 +58,12 @@ static const char *command_name(const iggy_pdu_t *pdu)
     return iggy_operation_name(pdu->pinfo, pdu->operation);
 }
 
-/* A name, else "stream 3"; "unknown stream" when the frame tells neither. */
-static const char *object_name(const iggy_pdu_t *pdu, iggy_fact_t id, const char *kind)
+const char *iggy_statistics_object(const iggy_pdu_t *pdu, iggy_fact_t id, const char *kind)
 {
     iggy_fact_t name = (iggy_fact_t)(id + 1);
-    if (iggy_has(pdu->facts, name) && pdu->facts->at[name].text)
-        return pdu->facts->at[name].text;
+    const char *text = iggy_has(pdu->facts, name) ? pdu->facts->at[name].text : NULL;
+    if (text)
+        return iggy_format_text(pdu->pinfo->pool, text, strlen(text));
     if (iggy_has(pdu->facts, id))
         return wmem_strdup_printf(pdu->pinfo->pool, "%s %" PRIu64, kind, pdu->facts->at[id].value);
     return wmem_strdup_printf(pdu->pinfo->pool, "unknown %s", kind);
@@ -100,7 +102,7 @@ static tap_packet_status commands_packet(stats_tree *st, packet_info *pinfo _U_,
         return TAP_PACKET_REDRAW;
     }
     tick_command(st, "Replies", node_replies, command);
-    if (reply_error(pdu))
+    if (iggy_statistics_error(pdu))
         tick_command(st, "Replies with an error", node_failures, command);
     return TAP_PACKET_REDRAW;
 }
@@ -119,15 +121,15 @@ static tap_packet_status errors_packet(stats_tree *st, packet_info *pinfo _U_, e
                                        tap_flags_t flags _U_)
 {
     const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
-    uint32_t code = reply_error(pdu);
+    uint32_t code = iggy_statistics_error(pdu);
     if (!code)
         return TAP_PACKET_DONT_REDRAW;
     const char *error = error_name(pdu, code), *command = command_name(pdu);
     const char *by_error[] = { error, command }, *by_command[] = { command, error };
     tick_stat_node(st, "By error", 0, true);
-    add_path(st, node_by_error, by_error, G_N_ELEMENTS(by_error), 1);
+    add_path(st, node_by_error, by_error, G_N_ELEMENTS(by_error));
     tick_stat_node(st, "By command", 0, true);
-    add_path(st, node_by_command, by_command, G_N_ELEMENTS(by_command), 1);
+    add_path(st, node_by_command, by_command, G_N_ELEMENTS(by_command));
     return TAP_PACKET_REDRAW;
 }
 
@@ -151,26 +153,20 @@ static tap_packet_status evictions_packet(stats_tree *st, packet_info *pinfo, ep
     const char *reason = iggy_val_to_str(pinfo->pool, value, iggy_reason_vals, "reason %u");
     const char *path[] = { reason, address_to_str(pinfo->pool, &pinfo->dst) };
     tick_stat_node(st, "Evictions", 0, true);
-    add_path(st, node_evictions, path, G_N_ELEMENTS(path), 1);
+    add_path(st, node_evictions, path, G_N_ELEMENTS(path));
     return TAP_PACKET_REDRAW;
 }
 
-/* ---- messages and their bytes by stream, topic and partition ---- */
+/* ---- messages by stream, topic and partition ---- */
 
-static int node_messages, node_bytes;
+static int node_messages;
 
 static void messages_init(stats_tree *st)
 {
     node_messages = stats_tree_create_node(st, "Messages", 0, STAT_DT_INT, true);
 }
 
-static void bytes_init(stats_tree *st)
-{
-    node_bytes = stats_tree_create_node(st, "Payload bytes", 0, STAT_DT_INT, true);
-}
-
-/* Which way messages go with the frame. */
-static const char *direction_name(const iggy_pdu_t *pdu)
+const char *iggy_statistics_direction(const iggy_pdu_t *pdu)
 {
     switch (pdu->command) {
     case IGGY_REQUEST:
@@ -182,7 +178,7 @@ static const char *direction_name(const iggy_pdu_t *pdu)
     }
 }
 
-static const char *partition_name(const iggy_pdu_t *pdu, const iggy_message_t *message)
+const char *iggy_statistics_partition(const iggy_pdu_t *pdu, const iggy_message_t *message)
 {
     if (!message->has_partition && !iggy_has(pdu->facts, IGGY_FACT_PARTITION))
         return "partition chosen by the server";
@@ -190,31 +186,21 @@ static const char *partition_name(const iggy_pdu_t *pdu, const iggy_message_t *m
     return wmem_strdup_printf(pdu->pinfo->pool, "partition %" PRIu64, id);
 }
 
-/* Each message counts, as one or by its bytes, in its direction, stream, topic and partition. */
-static void add_messages(stats_tree *st, const char *root, int id, const iggy_messages_t *messages, bool by_bytes)
-{
-    const iggy_pdu_t *pdu = messages->pdu;
-    const char *path[] = { direction_name(pdu), object_name(pdu, IGGY_FACT_STREAM_ID, "stream"),
-                           object_name(pdu, IGGY_FACT_TOPIC_ID, "topic"), NULL };
-    for (const iggy_message_t *message = messages->first; message; message = message->next) {
-        int value = by_bytes ? (int)MIN(message->length, (uint32_t)INT_MAX) : 1;
-        path[3] = partition_name(pdu, message);
-        increase_stat_node(st, root, 0, true, value);
-        add_path(st, id, path, G_N_ELEMENTS(path), value);
-    }
-}
-
+/* Each message counts in its direction, stream, topic and partition, with the mean, least and most bytes of payloads. */
 static tap_packet_status messages_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                          tap_flags_t flags _U_)
 {
-    add_messages(st, "Messages", node_messages, (const iggy_messages_t *)data, false);
-    return TAP_PACKET_REDRAW;
-}
-
-static tap_packet_status bytes_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
-                                      tap_flags_t flags _U_)
-{
-    add_messages(st, "Payload bytes", node_bytes, (const iggy_messages_t *)data, true);
+    const iggy_messages_t *messages = (const iggy_messages_t *)data;
+    const iggy_pdu_t *pdu = messages->pdu;
+    const char *path[] = { iggy_statistics_direction(pdu), iggy_statistics_object(pdu, IGGY_FACT_STREAM_ID, "stream"),
+                           iggy_statistics_object(pdu, IGGY_FACT_TOPIC_ID, "topic"), NULL };
+    for (const iggy_message_t *message = messages->first; message; message = message->next) {
+        int bytes = (int)MIN(message->length, (uint32_t)INT_MAX), parent = node_messages;
+        path[3] = iggy_statistics_partition(pdu, message);
+        avg_stat_node_add_value_int(st, "Messages", 0, true, bytes);
+        for (unsigned i = 0; i < G_N_ELEMENTS(path); i++)
+            parent = avg_stat_node_add_value_int(st, path[i], parent, i + 1 < G_N_ELEMENTS(path), bytes);
+    }
     return TAP_PACKET_REDRAW;
 }
 
@@ -228,10 +214,10 @@ static void sessions_init(stats_tree *st)
     node_logins = stats_tree_create_node(st, "Logins by client", 0, STAT_DT_INT, true);
 }
 
-static const char *user_name(const iggy_pdu_t *pdu, const iggy_session_t *session)
+const char *iggy_statistics_user(const iggy_pdu_t *pdu, const iggy_session_t *session)
 {
     if (session->user)
-        return session->user;
+        return iggy_format_text(pdu->pinfo->pool, session->user, strlen(session->user));
     return session->has_user_id ? wmem_strdup_printf(pdu->pinfo->pool, "user %u", session->user_id) : "unknown user";
 }
 
@@ -243,10 +229,9 @@ static const char *client_name(const iggy_pdu_t *pdu, const iggy_session_t *sess
                               session->version >> 10 & 0x3ff, session->version & 0x3ff);
 }
 
-/* A login counts when the server has let it in. */
-static bool is_login(const iggy_pdu_t *pdu)
+bool iggy_statistics_is_login(const iggy_pdu_t *pdu)
 {
-    return pdu->command == IGGY_REPLY && pdu->operation == IGGY_OP_REGISTER && pdu->size > IGGY_HEADER_SIZE && !reply_error(pdu);
+    return pdu->command == IGGY_REPLY && pdu->operation == IGGY_OP_REGISTER && pdu->size > IGGY_HEADER_SIZE && !iggy_statistics_error(pdu);
 }
 
 static tap_packet_status sessions_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
@@ -254,17 +239,17 @@ static tap_packet_status sessions_packet(stats_tree *st, packet_info *pinfo _U_,
 {
     const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
     const iggy_session_t *session = iggy_sessions_of(pdu);
-    if (!session || (pdu->command != IGGY_REQUEST && !is_login(pdu)))
+    if (!session || (pdu->command != IGGY_REQUEST && !iggy_statistics_is_login(pdu)))
         return TAP_PACKET_DONT_REDRAW;
-    const char *user = user_name(pdu, session);
+    const char *user = iggy_statistics_user(pdu, session);
     if (pdu->command == IGGY_REQUEST) {
         const char *path[] = { user, command_name(pdu) };
         tick_stat_node(st, "Requests by user", 0, true);
-        add_path(st, node_users, path, G_N_ELEMENTS(path), 1);
+        add_path(st, node_users, path, G_N_ELEMENTS(path));
     } else {
         const char *path[] = { client_name(pdu, session), user };
         tick_stat_node(st, "Logins by client", 0, true);
-        add_path(st, node_logins, path, G_N_ELEMENTS(path), 1);
+        add_path(st, node_logins, path, G_N_ELEMENTS(path));
     }
     return TAP_PACKET_REDRAW;
 }
@@ -304,9 +289,9 @@ static tap_packet_status replication_packet(stats_tree *st, packet_info *pinfo, 
     const char *replica = wmem_strdup_printf(pinfo->pool, "replica %" PRIu64, iggy_fact(pdu->facts, IGGY_FACT_REPLICA, 0));
     const char *by_frame[] = { command, replica }, *by_replica[] = { replica, command };
     tick_stat_node(st, "By command", 0, true);
-    add_path(st, node_by_frame, by_frame, G_N_ELEMENTS(by_frame), 1);
+    add_path(st, node_by_frame, by_frame, G_N_ELEMENTS(by_frame));
     tick_stat_node(st, "By replica", 0, true);
-    add_path(st, node_by_replica, by_replica, G_N_ELEMENTS(by_replica), 1);
+    add_path(st, node_by_replica, by_replica, G_N_ELEMENTS(by_replica));
     add_prepare_ok_time(st, pdu, replica);
     return TAP_PACKET_REDRAW;
 }
@@ -373,7 +358,6 @@ static const iggy_tree_t trees[] = {
     { "iggy", "iggy_errors", "Iggy" IGGY_MENU_SEPARATOR "Errors", errors_packet, errors_init },
     { "iggy", "iggy_evictions", "Iggy" IGGY_MENU_SEPARATOR "Evictions", evictions_packet, evictions_init },
     { "iggy_eo", "iggy_messages", "Iggy" IGGY_MENU_SEPARATOR "Messages by Topic", messages_packet, messages_init },
-    { "iggy_eo", "iggy_bytes", "Iggy" IGGY_MENU_SEPARATOR "Payload Bytes by Topic", bytes_packet, bytes_init },
     { "iggy", "iggy_sessions", "Iggy" IGGY_MENU_SEPARATOR "Sessions", sessions_packet, sessions_init },
     { "iggy", "iggy_replication", "Iggy" IGGY_MENU_SEPARATOR "Replication", replication_packet, replication_init },
 };
@@ -383,5 +367,6 @@ void iggy_register_statistics(int proto)
     for (unsigned i = 0; i < G_N_ELEMENTS(trees); i++)
         stats_tree_register_plugin(trees[i].tap, trees[i].abbreviation, trees[i].name, 0, trees[i].packet, trees[i].init, NULL);
     answered_by_retry = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    iggy_register_tables();
     register_srt_table(proto, "iggy", 1, srt_packet, srt_init, NULL);
 }

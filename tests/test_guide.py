@@ -76,7 +76,7 @@ def test_what_the_guide_names_is_there(tshark):
     assert len(named) > 20
     assert {name for name in named if name not in known} == set()
     help_text = tshark._plain(["-z", "help"])
-    for name in re.findall(r"`(iggy\w*,(?:tree|srt))`", GUIDE):
+    for name in re.findall(r"`(iggy\w*,(?:tree|srt|topics|clients))`", GUIDE):
         assert re.search(r"^\s*%s$" % name, help_text.stdout + help_text.stderr, re.MULTILINE)
 
 

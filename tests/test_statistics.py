@@ -9,6 +9,7 @@ import collections
 import random
 import re
 import struct
+import subprocess
 from decimal import Decimal
 
 import list_frames
@@ -62,6 +63,21 @@ def srt(tshark, capture, two_pass=False):
 
 def without_zeros(counts):
     return {path: count for path, count in counts.items() if count}
+
+
+def tables_of(text):
+    """{title: rows} of statistics that are tables; a row is a list of texts."""
+    out, rows = {}, None
+    for line in text.split("\n"):
+        if line.endswith("|") and rows is not None:
+            rows.append([cell.strip() for cell in line.split("|")[:-1]])
+        elif line and not line.startswith("=") and "|" not in line:
+            rows = out.setdefault(line, [])
+    return {title: rows for title, rows in out.items() if rows}
+
+
+def table(tshark, capture, name, two_pass=False):
+    return tables_of(tshark.read(capture, "-q", "-z", name, *OPTIONS, two_pass=two_pass))
 
 
 # --- the same from the packets -----------------------------------------------------------------------------------------
@@ -149,20 +165,73 @@ def test_evictions(tshark, captures, capture, two_pass):
                                                     ("real012/04_deferred.pcapng", None, None)])
 def test_messages_and_bytes(tshark, captures, capture, stream, topic, two_pass):
     """By direction and partition; where the capture has one topic, also by its names."""
-    expected = {"iggy_messages": collections.Counter(), "iggy_bytes": collections.Counter()}
+    sizes = collections.defaultdict(list)
     for message in messages_of(captures / capture):
         partition = "partition %d" % message.partition if message.partition is not None else "partition chosen by the server"
-        for name, weight in (("iggy_messages", 1), ("iggy_bytes", len(message.payload))):
-            expected[name][message.direction, partition] += weight
-    for name, counts in expected.items():
-        found = tree(tshark, capture, name, two_pass)
-        by_partition = collections.Counter()
-        for path, count in found.items():
-            if len(path) == 5:
-                by_partition[path[1], path[4]] += count
-                assert stream is None or path[2:4] == (stream, topic)
-        assert dict(by_partition) == dict(counts)
-        assert found[("Messages",) if name == "iggy_messages" else ("Payload bytes",)] == sum(counts.values()) > 100
+        sizes[message.direction, partition].append(len(message.payload))
+    found, by_partition = tree(tshark, capture, "iggy_messages", two_pass), collections.Counter()
+    for path, count in found.items():
+        if len(path) == 5:
+            by_partition[path[1], path[4]] += count
+            assert stream is None or path[2:4] == (stream, topic)
+    assert dict(by_partition) == {key: len(all_) for key, all_ in sizes.items()}
+    assert found["Messages",] == sum(map(len, sizes.values())) > 100
+    shown = table(tshark, capture, "iggy,topics", two_pass)
+    together = collections.defaultdict(list)
+    for direction, found_stream, found_topic, partition, count, total, mean, least, most in shown["By partition"]:
+        together[direction, partition].append((int(count), int(total), int(least), int(most)))
+        assert stream is None or (found_stream, found_topic) == (stream, topic)
+        assert abs(Decimal(mean) - Decimal(total) / Decimal(count)) <= Decimal("0.05")
+    assert {key: tuple(fold(column) for fold, column in zip((sum, sum, min, max), zip(*rows)))
+            for key, rows in together.items()} == {key: (len(all_), sum(all_), min(all_), max(all_))
+                                                   for key, all_ in sizes.items()}
+    for title in ("By stream", "By topic"):
+        assert sum(int(row[5]) for row in shown[title]) == sum(map(sum, sizes.values()))
+
+
+def write_much(out, gibibytes):
+    """So many GiB of payloads, in frames of one packet each."""
+    payload = 64000
+    body = synth.send_body("s", "t", 1, synth.batch([synth.message(bytes(payload))]))
+    capture = synth.Capture()
+    connection = capture.connection()
+    connection.client(synth.request(synth.login_body(), operation=1, request=0))
+    connection.server(synth.reply(synth.login_reply(), operation=1, request=0))
+    connection.client(synth.request(body, operation=160, request=1, session=1))
+    out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1))
+    for when, data in capture.packets:
+        out.write(struct.pack("<IIII", when // 1_000_000, when % 1_000_000, len(data), len(data)) + data)
+    packet, count = bytearray(out_of(capture)), 1
+    connection.acknowledge("server")
+    acknowledgement = bytearray(out_of(capture))
+    position = struct.unpack_from(">I", packet, 16 + 38)[0]
+    while count * payload <= gibibytes << 30:
+        position = (position + len(packet) - 16 - 54) & 0xFFFFFFFF
+        struct.pack_into(">I", packet, 16 + 38, position)
+        out.write(packet)
+        count += 1
+        if count % 1000 == 0:
+            struct.pack_into(">I", acknowledgement, 16 + 42, position)
+            out.write(acknowledgement)
+    return count, count * payload
+
+
+def out_of(capture):
+    when, data = capture.packets[-1]
+    return struct.pack("<IIII", when // 1_000_000, when % 1_000_000, len(data), len(data)) + data
+
+
+def test_bytes_beyond_two_gibibytes(tshark):
+    """The nodes of Wireshark's trees hold 31 bits."""
+    command = tshark._command(["-n", "-r", "-", "-q", "-z", "iggy,topics", "-z", "iggy,clients"])
+    with subprocess.Popen(command, env=tshark.environment, cwd=str(tshark.folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as process:
+        with process.stdin:
+            count, total = write_much(process.stdin, 2)
+        text = process.stdout.read().decode()
+    assert total > 1 << 31
+    assert tables_of(text)["By partition"] == [["sent", "s", "t", "partition 1", str(count), str(total), "64000.0", "64000", "64000"]]
+    assert int(tables_of(text)["By client and user"][0][10]) > total
 
 
 def test_messages_of_replication(tshark, captures):
@@ -211,6 +280,51 @@ def test_logins(tshark):
     logins = {path[2]: n for path, n in found.items() if path[:2] == ("Logins by client", client) and len(path) == 3}
     assert logins == {"mailer": 8, "shop-api": 1, "billing": 1, "importer": 1, "worker-1": 1, "worker-2": 1, "worker-3": 1}
     assert found["Logins by client",] == found["Logins by client", client] == 14
+
+
+def clients_of(path):
+    """By client id: [requests, bytes of requests] from its login on."""
+    out = collections.defaultdict(lambda: [0, 0])
+    for row in pair_frames.frames_of(path):
+        if row["command"] == 5:
+            client = "-".join(row["data"][at:end].hex() for at, end in ((128, 132), (132, 134), (134, 136), (136, 138), (138, 144)))
+            if row["operation"] != 1 and client not in out:
+                continue
+            out[client][0] += 1
+            out[client][1] += len(row["data"])
+    return out
+
+
+@pytest.mark.parametrize("capture", ["made/incident.pcap", "real012/06_reconnect.pcapng", "real/02_produce_consume_rust.pcapng"])
+def test_clients(tshark, captures, capture, two_pass):
+    """Requests and bytes of every client id that logged in."""
+    expected, rows = clients_of(captures / capture), table(tshark, capture, "iggy,clients", two_pass)["By client and user"]
+    assert rows
+    assert {row[1]: [int(row[7]), int(row[10])] for row in rows} == expected
+
+
+def test_a_client_by_what_its_login_told(tshark):
+    rows = {row[0]: row for row in table(tshark, "made/incident.pcap", "iggy,clients")["By client and user"]}
+    assert set(rows) == {"shop-api", "billing", "mailer", "importer", "worker-1", "worker-2", "worker-3"}
+    worker = rows["worker-1"]
+    assert worker[2:5] == ["rust-sdk 0.11.1-edge.9", "0.12.2", "0.12.2"] and worker[6] == "1"
+    assert worker[5].startswith("Sep 21, 2026 14:13:20.061000000")
+    assert worker[12] == "shop/orders/workers: 0"
+    assert rows["mailer"][6] == "8" and rows["importer"][8] == "40" and rows["worker-2"][12] == "shop/orders/workers: none"
+
+
+def test_names_in_tables_are_printable(tshark, tmp_path):
+    """A name is what a client sent."""
+    capture = synth.Capture()
+    connection = capture.connection()
+    connection.client(synth.request(synth.login_body(user="ev|\nil"), operation=1, request=0))
+    connection.server(synth.reply(synth.login_reply(), operation=1, request=0))
+    body = synth.send_body("s\nt", "t", 1, synth.batch([synth.message(b"1234")]))
+    connection.client(synth.request(body, operation=160, request=1, session=1))
+    path = capture.write(tmp_path / "names.pcap")
+    text = tshark.read(path, "-q", "-z", "iggy,clients", "-z", "iggy,topics", "-z", "iggy_messages,tree", "-z", "iggy_sessions,tree")
+    assert "ev|\\nil" in text and "s\\nt" in text
+    assert "ev|\n" not in text and "s\nt" not in text
 
 
 # --- replica frames ----------------------------------------------------------------------------------------------------
@@ -321,7 +435,8 @@ def test_time_runs_from_the_first_copy(tshark, tmp_path, two_pass):
 def test_all_are_offered(tshark):
     result = tshark._plain(["-z", "help"])
     offered = set(re.findall(r"^\s*(iggy\S*)$", result.stdout + result.stderr, re.MULTILINE))
-    assert {"iggy,srt", "iggy_commands,tree", "iggy_errors,tree", "iggy_evictions,tree", "iggy_messages,tree", "iggy_bytes,tree",
+    assert {"iggy,srt", "iggy_commands,tree", "iggy_errors,tree", "iggy_evictions,tree", "iggy_messages,tree",
+            "iggy,topics", "iggy,clients",
             "iggy_replication,tree", "iggy_sessions,tree"} <= offered
 
 
@@ -344,7 +459,8 @@ def damaged(source, target, seed):
 def test_statistics_of_damaged_frames(tshark, captures, tmp_path, seed):
     """What listens to frames runs after the whole packet: it may only look at what is still there then."""
     capture = damaged(captures / "real/02_produce_consume_rust.pcapng", tmp_path / "damaged.pcapng", seed)
-    options = [part for name in ("commands", "errors", "evictions", "messages", "bytes", "sessions", "replication")
+    options = [part for name in ("commands", "errors", "evictions", "messages", "sessions", "replication")
                for part in ("-z", "iggy_%s,tree" % name)]
-    text = tshark.read(capture, "-q", "-V", "-z", "iggy,srt", *options, two_pass=True)
-    assert text.count("Topic / Item") == 7 and "SRT Statistics" in text
+    options += ["-z", "iggy,srt", "-z", "iggy,topics", "-z", "iggy,clients"]
+    text = tshark.read(capture, "-q", "-V", *options, two_pass=True)
+    assert text.count("Topic / Item") == 6 and "By partition" in text and "SRT Statistics" in text

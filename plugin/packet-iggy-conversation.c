@@ -297,7 +297,8 @@ bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *span)
     if (!pdu->response || !exchange || !exchange->request_frame || exchange->state != IGGY_EXCHANGE_ANSWERED ||
         exchange->reply_frame != pdu->pinfo->num || (pdu->frame->notes & (IGGY_NOTE_AGAIN | IGGY_NOTE_LATER)))
         return false;
-    nstime_delta(span, &pdu->pinfo->abs_ts, &exchange->request_time);
+    nstime_t asked = iggy_request_time(exchange);
+    nstime_delta(span, &pdu->pinfo->abs_ts, &asked);
     return true;
 }
 
@@ -421,8 +422,8 @@ static void show_response(iggy_pdu_t *pdu, proto_tree *tree)
     if (known)
         show_link(pdu, tree, hf_iggy_response_to, exchange->request_frame);
     if (known && !(notes & IGGY_NOTE_LATER)) {
-        nstime_t span;
-        nstime_delta(&span, &pdu->pinfo->abs_ts, &exchange->request_time);
+        nstime_t span, asked = iggy_request_time(exchange);
+        nstime_delta(&span, &pdu->pinfo->abs_ts, &asked);
         proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_response_time, pdu->tvb, 0, 0, &span));
     }
     if (notes & IGGY_NOTE_NO_REQUEST)

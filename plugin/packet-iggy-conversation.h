@@ -41,17 +41,24 @@ typedef enum {
 
 typedef struct iggy_exchange {
     uint64_t request;       /* request number */
-    nstime_t request_time;
+    int64_t  request_seconds;     /* time of its packet; an nstime_t would leave the place of `connection` empty */
+    uint32_t request_nanoseconds;
+    uint32_t connection;    /* private: tells connections apart */
     uint32_t request_frame; /* packet numbers, 0 = not in the capture */
     uint32_t reply_frame;
     uint32_t code;          /* command code, 0 unknown */
     uint8_t  operation;     /* of the request */
     uint8_t  state;         /* iggy_exchange_state_t */
     uint8_t  flags;
-    uint8_t  connection;    /* private: tells connections apart */
     struct iggy_exchange *first; /* a retry: the exchange it repeats; a cancellation: what it cancels */
     void    *request_facts; /* iggy_kept_t or NULL: ids and names of the request that its reply needs (names, Info) */
 } iggy_exchange_t;
+
+/** Time of the packet that completed the request. */
+static inline nstime_t iggy_request_time(const iggy_exchange_t *exchange)
+{
+    return (nstime_t){ .secs = (time_t)exchange->request_seconds, .nsecs = (int)exchange->request_nanoseconds };
+}
 
 /** Whether the exchange repeats an earlier one: statistics count that once. */
 static inline bool iggy_is_retry(const iggy_exchange_t *exchange)

@@ -67,7 +67,7 @@ static wmem_map_t      *asides;   /* exchange to iggy_aside_t */
 static iggy_exchange_t *chunk;
 static unsigned         chunk_left;
 static iggy_open_t     *unused;
-static uint8_t          connections;
+static uint32_t         connections;
 
 /* ---- memory ---- */
 
@@ -80,7 +80,8 @@ static iggy_exchange_t *new_exchange(const iggy_pdu_t *pdu, const iggy_pairs_t *
     iggy_exchange_t *exchange = &chunk[--chunk_left];
     memset(exchange, 0, sizeof *exchange);
     exchange->request = iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0);
-    exchange->request_time = pdu->pinfo->abs_ts;
+    exchange->request_seconds = pdu->pinfo->abs_ts.secs;
+    exchange->request_nanoseconds = (uint32_t)pdu->pinfo->abs_ts.nsecs;
     exchange->request_frame = pdu->pinfo->num;
     exchange->code = pdu->code;
     exchange->operation = pdu->operation;
@@ -185,7 +186,7 @@ static void expire(iggy_pairs_t *pairs, const packet_info *pinfo)
     while (pairs->oldest) {
         const iggy_exchange_t *exchange = pairs->oldest->exchange;
         bool stays = pairs->count <= OPEN_LIMIT && exchange->state == IGGY_EXCHANGE_OPEN &&
-                     pinfo->abs_ts.secs - exchange->request_time.secs <= OPEN_SECONDS;
+                     pinfo->abs_ts.secs - exchange->request_seconds <= OPEN_SECONDS;
         if (stays)
             return;
         pairs->given_up |= exchange->state == IGGY_EXCHANGE_OPEN;

@@ -60,9 +60,9 @@ typedef struct {
     iggy_exchange_t  *cancel;   /* the last cancellation */
     struct iggy_orphan *orphans; /* the last replies without their requests */
     unsigned          orphans_count;
+    uint32_t          connection;
     uint64_t          asked;    /* requests so far */
     uint64_t          bound;    /* of them the last one within a session */
-    uint8_t           connection;
     bool              pipelined; /* was seen to send before the reply came */
     bool              registered; /* the client's login went over this connection */
     bool              given_up; /* requests were dropped */

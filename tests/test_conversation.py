@@ -536,6 +536,40 @@ def test_reply_over_another_connection(dissect, two_pass):
     assert expert(frames[answered][0], "other_connection")
 
 
+# The number that tells connections apart had 8 bits once.
+@pytest.mark.parametrize("between", [0, 255, 299])
+def test_reply_over_another_of_many_connections(dissect, between, two_pass):
+    capture = synth.Capture()
+    session = Session(capture)
+    for _ in range(between):
+        Session(capture, login=False).ask(PING, 1)
+    other = Session(capture, login=False)
+    other.ask(BIND, 9, body=login_body()[:18] + bytes(64))
+    other.answer(9, body=login_reply()[4:])
+    asked = session.ask(STREAMS, 10)
+    answered = other.answer(10, body=stream_details())
+    frames = dissect(capture, two_pass)
+    assert number(frames[answered][0], "iggy.response_to") == asked
+    assert expert(frames[answered][0], "other_connection")
+
+
+@pytest.mark.parametrize("between", [0, 255, 299])
+def test_a_copy_of_the_traffic_repeats_nothing(dissect, between, two_pass):
+    """Recorded on both sides of a proxy: the same login and requests on another connection are no retries."""
+    capture = synth.Capture()
+    one = Session(capture)
+    one.ask(STREAMS, 10)
+    one.answer(10, body=stream_details())
+    for _ in range(between):
+        Session(capture, login=False, client=CLIENT + 1).ask(PING, 1)
+    other = Session(capture)
+    asked = other.ask(STREAMS, 10)
+    answered = other.answer(10, body=stream_details())
+    frames = dissect(capture, two_pass)
+    assert not has(frames[asked][0], "iggy.retry")
+    assert number(frames[answered][0], "iggy.response_to") == asked
+
+
 # --- cancellations, evictions --------------------------------------------------------------------------------------------
 def test_cancellation(dissect, two_pass):
     capture = synth.Capture()

@@ -9,6 +9,8 @@
 
 #include "packet-iggy-links-state.h"
 
+#include <string.h>
+
 #define MOST_OPEN 4096u /* entries of a group that wait for a commit */
 #define MOST_DONE 4096u /* entries of a group that are committed, but whose prepare_oks may still come */
 #define NANOSECONDS 1000000000u
@@ -22,108 +24,161 @@
 
 /* ---- entries ---- */
 
-static bool same_identity(const iggy_entry_t *entry, uint64_t identity)
+static iggy_live_t *unused; /* its next ones too */
+
+void iggy_links_log_init(void) { unused = NULL; }
+
+static iggy_live_t **bucket(const iggy_group_t *group, uint64_t op)
 {
-    return entry->identity == identity || entry->identity == 0 || identity == 0;
+    return &group->buckets[(op * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (group->buckets_count - 1)];
+}
+
+static bool same_identity(const iggy_live_t *live, uint64_t identity)
+{
+    return live->identity == identity || live->identity == 0 || identity == 0;
 }
 
 /* The entry with this op and identity; *other is set if one of another identity has the op. */
-static iggy_entry_t *find_entry(const iggy_group_t *group, uint64_t op, uint64_t identity, bool *other)
+static iggy_live_t *find_live(const iggy_group_t *group, uint64_t op, uint64_t identity, bool *other)
 {
-    iggy_entry_t *entry = (iggy_entry_t *)wmem_map_lookup(group->entries, &op);
     *other = false;
-    for (; entry; entry = entry->same_op) {
-        if (same_identity(entry, identity))
-            return entry;
+    for (iggy_live_t *live = group->buckets ? *bucket(group, op) : NULL; live; live = live->below) {
+        if (live->entry->op != op)
+            continue;
+        if (same_identity(live, identity))
+            return live;
         *other = true;
     }
     return NULL;
 }
 
-/* The entry leaves the map; frames still point to it. */
-static void forget_entry(iggy_group_t *group, iggy_entry_t *entry)
+static void into_bucket(iggy_group_t *group, iggy_live_t *live)
 {
-    iggy_entry_t *first = (iggy_entry_t *)wmem_map_lookup(group->entries, &entry->op);
-    if (first == entry) {
-        if (entry->same_op)
-            wmem_map_insert(group->entries, &entry->same_op->op, entry->same_op);
-        else
-            wmem_map_remove(group->entries, &entry->op);
-        return;
-    }
-    for (; first; first = first->same_op)
-        if (first->same_op == entry) {
-            first->same_op = entry->same_op;
-            return;
-        }
+    iggy_live_t **first = bucket(group, live->entry->op);
+    live->below = *first;
+    *first = live;
 }
 
-static iggy_entry_t *take_first_open(iggy_group_t *group)
+/* Few buckets for groups of few entries. Those of a bucket keep their order, newest first. */
+static void make_buckets(iggy_group_t *group)
 {
-    iggy_entry_t *entry = group->open_first;
-    group->open_first = entry->next;
+    unsigned count = group->buckets_count;
+    if (group->open_count + group->done_count < count)
+        return;
+    iggy_live_t **old = group->buckets;
+    group->buckets_count = count ? 2 * count : 8;
+    group->buckets = wmem_alloc0_array(wmem_file_scope(), iggy_live_t *, group->buckets_count);
+    for (unsigned i = 0; i < count; i++) {
+        iggy_live_t *turned = NULL;
+        for (iggy_live_t *live = old[i], *below; live; live = below) {
+            below = live->below;
+            live->below = turned;
+            turned = live;
+        }
+        for (iggy_live_t *live = turned, *above; live; live = above) {
+            above = live->below;
+            into_bucket(group, live);
+        }
+    }
+    wmem_free(wmem_file_scope(), old);
+}
+
+/* The entry cannot be found any more; frames still point to it. */
+static void forget(iggy_group_t *group, iggy_live_t *live)
+{
+    iggy_live_t **at = bucket(group, live->entry->op);
+    while (*at != live)
+        at = &(*at)->below;
+    *at = live->below;
+    iggy_briefs_drop(&live->lanes, live->entry->lanes_count);
+    live->next = unused;
+    unused = live;
+}
+
+static iggy_live_t *take_first_open(iggy_group_t *group)
+{
+    iggy_live_t *live = group->open_first;
+    group->open_first = live->next;
     if (group->open_first)
         group->open_first->previous = NULL;
     else
         group->open_last = NULL;
     group->open_count--;
-    entry->next = entry->previous = NULL;
-    return entry;
+    live->next = NULL;
+    return live;
 }
 
 /* Open entries stand in the order of their ops; a new one mostly is the last. */
-static void insert_open(iggy_group_t *group, iggy_entry_t *entry)
+static void insert_open(iggy_group_t *group, iggy_live_t *live)
 {
-    iggy_entry_t *before = group->open_last;
-    while (before && before->op > entry->op)
+    iggy_live_t *before = group->open_last;
+    while (before && before->entry->op > live->entry->op)
         before = before->previous;
-    entry->previous = before;
-    entry->next = before ? before->next : group->open_first;
-    if (entry->next)
-        entry->next->previous = entry;
+    live->previous = before;
+    live->next = before ? before->next : group->open_first;
+    if (live->next)
+        live->next->previous = live;
     else
-        group->open_last = entry;
+        group->open_last = live;
     if (before)
-        before->next = entry;
+        before->next = live;
     else
-        group->open_first = entry;
+        group->open_first = live;
     if (++group->open_count > MOST_OPEN)
-        forget_entry(group, take_first_open(group));
+        forget(group, take_first_open(group));
+}
+
+static iggy_live_t *new_live(void)
+{
+    iggy_live_t *live = unused;
+    if (live)
+        unused = live->next;
+    else
+        live = wmem_new(wmem_file_scope(), iggy_live_t);
+    memset(live, 0, sizeof *live);
+    return live;
 }
 
 static iggy_entry_t *new_entry(const iggy_pdu_t *pdu, iggy_group_t *group, uint64_t op, uint64_t identity)
 {
-    iggy_entry_t *entry = wmem_new0(wmem_file_scope(), iggy_entry_t);
+    iggy_mark_t seen = iggy_links_mark(pdu);
+    iggy_entry_t *entry = iggy_links_new_entry();
     entry->op = op;
-    entry->identity = identity;
-    entry->seen = iggy_links_mark(pdu);
-    entry->same_op = (iggy_entry_t *)wmem_map_lookup(group->entries, &op);
-    wmem_map_insert(group->entries, &entry->op, entry);
-    insert_open(group, entry);
+    entry->when = seen.when;
+    entry->packet = seen.packet;
+    make_buckets(group);
+    iggy_live_t *live = new_live();
+    live->entry = entry;
+    live->identity = identity;
+    iggy_briefs_add(&live->lanes, entry->lanes_count++, seen.lane, 0);
+    into_bucket(group, live);
+    insert_open(group, live);
     return entry;
 }
 
 /* Marks of an entry; beyond the most of them none are kept. */
-static void add_mark(iggy_entry_t *entry, const iggy_pdu_t *pdu, uint32_t kind)
+static bool add_mark(iggy_entry_t *entry, const iggy_pdu_t *pdu, uint32_t kind)
 {
-    unsigned count = entry->marks_count;
-    if (count >= MOST_MARKS)
-        return;
-    bool full = count == 0 || (count >= 2 && (count & (count - 1)) == 0);
-    if (full)
-        entry->marks = (iggy_mark_t *)wmem_realloc(wmem_file_scope(), entry->marks,
-                                                   (count ? 2 * count : 2) * sizeof *entry->marks);
-    entry->marks[count] = iggy_links_mark(pdu);
-    entry->marks[count].lane |= kind;
-    entry->marks_count++;
+    if (entry->marks_count >= MOST_MARKS)
+        return false;
+    int32_t later = iggy_links_later(entry->when, iggy_links_when(&pdu->pinfo->abs_ts));
+    iggy_briefs_add(&entry->marks, entry->marks_count++, pdu->pinfo->num | kind, later);
+    return true;
 }
 
-static bool seen_on(const iggy_entry_t *entry, uint32_t lane)
+static bool seen_on(const iggy_live_t *live, uint32_t lane)
 {
-    for (unsigned i = 0; i < entry->marks_count; i++)
-        if (entry->marks[i].lane == lane)
+    unsigned count = live->entry->lanes_count;
+    for (unsigned i = 0; i < count; i++)
+        if (iggy_briefs_at(&live->lanes, count, i).number == lane)
             return true;
-    return entry->seen.lane == lane;
+    return false;
+}
+
+static void seen_again(iggy_live_t *live, const iggy_pdu_t *pdu)
+{
+    if (add_mark(live->entry, pdu, 0))
+        iggy_briefs_add(&live->lanes, live->entry->lanes_count++, iggy_links_lane(pdu, false), 0);
 }
 
 /* ---- prepares and prepare_oks ---- */
@@ -151,15 +206,14 @@ void iggy_links_prepare(iggy_pdu_t *pdu, iggy_group_t *group)
     uint64_t op = iggy_fact(pdu->facts, IGGY_FACT_OP, 0);
     uint64_t identity = tvb_get_letoh64(pdu->tvb, 0);
     bool other;
-    iggy_entry_t *entry = find_entry(group, op, identity, &other);
-    if (!entry) {
-        entry = new_entry(pdu, group, op, identity);
+    iggy_live_t *live = find_live(group, op, identity, &other);
+    iggy_entry_t *entry = live ? live->entry : new_entry(pdu, group, op, identity);
+    if (!live)
         entry->request = iggy_links_find_request(pdu, entry).packet;
-    } else if (seen_on(entry, iggy_links_lane(pdu, false))) {
+    else if (seen_on(live, iggy_links_lane(pdu, false)))
         note(pdu, IGGY_LINK_AGAIN, 0);
-    } else {
-        add_mark(entry, pdu, 0);
-    }
+    else
+        seen_again(live, pdu);
     iggy_links_set_entry(pdu->frame, entry);
     if (other)
         note(pdu, IGGY_LINK_OTHER, 0);
@@ -172,22 +226,22 @@ void iggy_links_prepare_ok(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     uint64_t op = iggy_fact(pdu->facts, IGGY_FACT_OP, 0);
     bool other;
-    iggy_entry_t *entry = find_entry(group, op, iggy_fact(pdu->facts, IGGY_FACT_PREPARE_CHECKSUM, 0), &other);
-    if (!entry) {
+    iggy_live_t *live = find_live(group, op, iggy_fact(pdu->facts, IGGY_FACT_PREPARE_CHECKSUM, 0), &other);
+    if (!live) {
         note(pdu, IGGY_LINK_NO_PREPARE, 0);
         return;
     }
-    add_mark(entry, pdu, IGGY_LANE_OK);
-    iggy_links_set_entry(pdu->frame, entry);
+    add_mark(live->entry, pdu, IGGY_MARK_OK);
+    iggy_links_set_entry(pdu->frame, live->entry);
 }
 
 /* A repair_prepare carries a prepare that may have been seen when it was new. */
 void iggy_links_repaired(iggy_pdu_t *pdu, iggy_group_t *group)
 {
     bool other;
-    iggy_entry_t *entry = find_entry(group, iggy_fact(pdu->facts, IGGY_FACT_OP, 0), tvb_get_letoh64(pdu->tvb, 0), &other);
-    if (entry)
-        iggy_links_set_entry(pdu->frame, entry);
+    iggy_live_t *live = find_live(group, iggy_fact(pdu->facts, IGGY_FACT_OP, 0), tvb_get_letoh64(pdu->tvb, 0), &other);
+    if (live)
+        iggy_links_set_entry(pdu->frame, live->entry);
     else if (other)
         note(pdu, IGGY_LINK_OTHER, 0);
 }
@@ -198,41 +252,44 @@ void iggy_links_repaired(iggy_pdu_t *pdu, iggy_group_t *group)
 static void forget_done(iggy_group_t *group, uint64_t now)
 {
     while (group->done_first) {
-        iggy_entry_t *entry = group->done_first;
-        bool old = now > entry->commit.when && now - entry->commit.when > DONE_NANOSECONDS;
+        iggy_live_t *live = group->done_first;
+        bool old = now > live->committed && now - live->committed > DONE_NANOSECONDS;
         if (group->done_count <= MOST_DONE && !old)
             return;
-        group->done_first = entry->next;
+        group->done_first = live->next;
         if (!group->done_first)
             group->done_last = NULL;
         group->done_count--;
-        forget_entry(group, entry);
+        forget(group, live);
     }
 }
 
-static void move_to_done(iggy_group_t *group, iggy_entry_t *entry)
+static void move_to_done(iggy_group_t *group, iggy_live_t *live, uint32_t commit, uint64_t when)
 {
-    if (group->done_last)
-        group->done_last->next = entry;
-    else
-        group->done_first = entry;
-    group->done_last = entry;
+    live->entry->commit = commit;
+    live->committed = when;
+    if (group->done_last) {
+        group->done_last->next = live;
+        group->done_last->entry->next = live->entry->number;
+    } else {
+        group->done_first = live;
+    }
+    group->done_last = live;
     group->done_count++;
 }
 
 /* What the commit is the first to cover: the link of its frame has the first entry, the others follow it. */
 static void commit_entries(iggy_pdu_t *pdu, iggy_group_t *group, uint64_t commit)
 {
-    iggy_entry_t *first = group->open_first;
-    uint64_t count = 0;
-    for (; group->open_first && group->open_first->op <= commit; count++) {
-        iggy_entry_t *entry = take_first_open(group);
-        entry->commit = iggy_links_mark(pdu);
-        move_to_done(group, entry);
-    }
-    if (!count)
+    iggy_live_t *first = group->open_first;
+    if (!first || first->entry->op > commit)
         return;
-    iggy_links_set_entry(pdu->frame, first);
+    iggy_mark_t now = iggy_links_mark(pdu);
+    uint32_t number = iggy_links_new_commit(&now);
+    uint64_t count = 0;
+    for (; group->open_first && group->open_first->entry->op <= commit; count++)
+        move_to_done(group, take_first_open(group), number, now.when);
+    iggy_links_set_entry(pdu->frame, first->entry);
     note(pdu, IGGY_LINK_COMMITS, count);
 }
 
@@ -285,7 +342,7 @@ static void suffix_entry(iggy_pdu_t *pdu, iggy_group_t *group, int at)
     uint64_t op = tvb_get_letoh64(pdu->tvb, at + AT_OP);
     uint64_t identity = tvb_get_letoh64(pdu->tvb, at);
     bool other;
-    if (find_entry(group, op, identity, &other))
+    if (find_live(group, op, identity, &other))
         return;
     if (other)
         note(pdu, IGGY_LINK_SUFFIX_OTHER, op);

@@ -10,9 +10,13 @@
 
 #include <string.h>
 
+#include "packet-iggy-pool.h"
+
 static wmem_map_t *groups;      /* by cluster and number */
 static wmem_map_t *lane_groups; /* by group and direction */
 static uint32_t changes, lanes;
+static iggy_pool_t entries, commits, links;
+static iggy_more_briefs_t *unused; /* its next ones too */
 
 /* Keys of groups are the first two numbers of one, keys of a group's directions its first members. */
 typedef struct {
@@ -40,6 +44,11 @@ void iggy_links_init(void)
     groups = wmem_map_new(wmem_file_scope(), group_hash, group_equal);
     lane_groups = wmem_map_new(wmem_file_scope(), lane_hash, lane_equal);
     changes = lanes = 0;
+    memset(&entries, 0, sizeof entries);
+    memset(&commits, 0, sizeof commits);
+    memset(&links, 0, sizeof links);
+    unused = NULL;
+    iggy_links_log_init();
     iggy_links_rounds_init();
     iggy_links_requests_init();
 }
@@ -70,11 +79,107 @@ nstime_t iggy_links_between(uint64_t from, uint64_t to)
     return out;
 }
 
+#define FAR 1 /* lowest bit: milliseconds, else microseconds */
+
+int32_t iggy_links_later(uint64_t from, uint64_t to)
+{
+    const uint64_t most = INT32_MAX / 2;
+    bool back = to < from;
+    uint64_t span = back ? from - to : to - from;
+    uint64_t micros = (span + 500) / 1000, millis = MIN((span + 500000) / 1000000, most);
+    int32_t count = (int32_t)(micros <= most ? micros : millis);
+    return (back ? -count : count) * 2 + (micros <= most ? 0 : FAR);
+}
+
+double iggy_links_seconds_later(int32_t later)
+{
+    bool far = later & FAR;
+    return (later - far) / 2 / (far ? 1e3 : 1e6);
+}
+
 iggy_mark_t iggy_links_mark(const iggy_pdu_t *pdu)
 {
     iggy_mark_t mark = { iggy_links_when(&pdu->pinfo->abs_ts), pdu->pinfo->num, iggy_links_lane(pdu, false) };
     return mark;
 }
+
+iggy_entry_t *iggy_links_entry(uint32_t number) { return (iggy_entry_t *)iggy_pool_at(&entries, sizeof(iggy_entry_t), number); }
+
+iggy_entry_t *iggy_links_new_entry(void)
+{
+    iggy_entry_t *entry = (iggy_entry_t *)iggy_pool_add(&entries, sizeof *entry);
+    entry->number = entries.count;
+    return entry;
+}
+
+iggy_mark_t iggy_links_commit_mark(uint32_t number)
+{
+    const iggy_mark_t none = { 0, 0, 0 }, *mark = (const iggy_mark_t *)iggy_pool_at(&commits, sizeof *mark, number);
+    return mark ? *mark : none;
+}
+
+uint32_t iggy_links_new_commit(const iggy_mark_t *mark)
+{
+    *(iggy_mark_t *)iggy_pool_add(&commits, sizeof *mark) = *mark;
+    return commits.count;
+}
+
+/* ---- briefs ---- */
+
+static iggy_more_briefs_t *new_more(void)
+{
+    iggy_more_briefs_t *more = unused;
+    if (more)
+        unused = more->next;
+    else
+        more = wmem_new(wmem_file_scope(), iggy_more_briefs_t);
+    more->next = NULL;
+    return more;
+}
+
+void iggy_briefs_add(iggy_briefs_t *briefs, unsigned count, uint32_t number, int32_t later)
+{
+    const iggy_brief_t brief = { number, later };
+    if (count == 0) {
+        briefs->one = brief;
+        return;
+    }
+    if (count == 1) {
+        iggy_more_briefs_t *all = new_more();
+        all->at[0] = briefs->one;
+        briefs->more = all;
+    }
+    iggy_more_briefs_t *more = briefs->more;
+    while (more->next)
+        more = more->next;
+    unsigned at = count % (unsigned)array_length(more->at);
+    if (at == 0)
+        more = more->next = new_more();
+    more->at[at] = brief;
+}
+
+iggy_brief_t iggy_briefs_at(const iggy_briefs_t *briefs, unsigned count, unsigned index)
+{
+    if (count <= 1)
+        return briefs->one;
+    const iggy_more_briefs_t *more = briefs->more;
+    for (; index >= array_length(more->at); index -= (unsigned)array_length(more->at))
+        more = more->next;
+    return more->at[index];
+}
+
+void iggy_briefs_drop(iggy_briefs_t *briefs, unsigned count)
+{
+    if (count <= 1)
+        return;
+    iggy_more_briefs_t *last = briefs->more;
+    while (last->next)
+        last = last->next;
+    last->next = unused;
+    unused = briefs->more;
+}
+
+/* ---- links of frames ---- */
 
 /* The lowest bit of the pointer says that it is the entry itself. */
 static iggy_entry_t *entry_alone(const iggy_frame_t *frame)
@@ -96,7 +201,7 @@ iggy_link_t *iggy_links_link(iggy_frame_t *frame)
     iggy_entry_t *entry = entry_alone(frame);
     if (!entry && frame->link)
         return frame->link;
-    frame->link = wmem_new0(wmem_file_scope(), iggy_link_t);
+    frame->link = (iggy_link_t *)iggy_pool_add(&links, sizeof *frame->link);
     frame->link->entry = entry;
     return frame->link;
 }
@@ -130,7 +235,6 @@ iggy_group_t *iggy_links_group(const iggy_pdu_t *pdu)
     group = wmem_new0(wmem_file_scope(), iggy_group_t);
     group->cluster = key[0];
     group->number = key[1];
-    group->entries = wmem_map_new(wmem_file_scope(), g_int64_hash, g_int64_equal);
     wmem_map_insert(groups, &group->cluster, group);
     return group;
 }

@@ -22,21 +22,55 @@ typedef struct {
     uint32_t lane;   /* direction of a connection, iggy_links_lane() */
 } iggy_mark_t;
 
-#define IGGY_LANE_OK 0x80000000u /* in the lane of a mark of an entry: a prepare_ok; else one more sighting */
+/* A number, and a time that it came later than something else: iggy_links_later(). */
+typedef struct {
+    uint32_t number;
+    int32_t  later;
+} iggy_brief_t;
 
-/* A prepare, over all its sightings: it travels along the chain of replicas, and may be sent again. */
-typedef struct iggy_entry {
+/* Some of them; how many stands beside. One alone needs no more room. */
+typedef struct iggy_more_briefs {
+    iggy_brief_t at[3];
+    struct iggy_more_briefs *next;
+} iggy_more_briefs_t;
+
+typedef union {
+    iggy_brief_t one;
+    iggy_more_briefs_t *more;    /* all, if there are several */
+} iggy_briefs_t;
+
+#define IGGY_MARK_OK 0x80000000u /* in the packet of a mark of an entry: a prepare_ok; else one more sighting */
+
+/*
+ * A prepare, over all its sightings: it travels along the chain of replicas, and may be sent again. There is one for every two
+ * frames or so of the replica plane, and all of them stay: 48 bytes.
+ */
+typedef struct {
     uint64_t op;
-    uint64_t identity;           /* low half; 0: unsealed */
-    struct iggy_entry *same_op;  /* another prepare at this op */
-    struct iggy_entry *previous, *next; /* open: by op; committed: next in the order of commits */
-    iggy_mark_t seen;            /* the first sighting */
-    iggy_mark_t *marks;          /* later sightings and prepare_oks; room is a power of two */
-    iggy_mark_t commit;          /* the commit that covers it */
+    uint64_t when;               /* of the first sighting: iggy_links_when() */
+    uint32_t packet;             /* of the first sighting */
+    uint32_t commit;             /* number of the commit that covers it, 0 = none: iggy_links_commit_mark() */
     uint32_t request;            /* packet of the client's request, 0 = none */
-    uint16_t marks_count;
-    bool from_suffix;            /* first seen as its header alone, in the suffix of a start_view */
+    uint32_t number;             /* its own */
+    uint32_t next;               /* number of the next in the order of commits, 0 = none */
+    uint8_t  marks_count;
+    uint8_t  lanes_count;        /* of its iggy_live_t */
+    bool     from_suffix;        /* first seen as its header alone, in the suffix of a start_view */
+    iggy_briefs_t marks;         /* packets of later sightings and (IGGY_MARK_OK) of prepare_oks */
 } iggy_entry_t;
+
+/* What the first pass needs besides of an entry that is open, or was committed not long ago. They are used again. */
+typedef struct iggy_live {
+    iggy_entry_t *entry;
+    uint64_t identity;           /* low half; 0: unsealed */
+    struct iggy_live *below;     /* in its bucket: older ones */
+    struct iggy_live *next;      /* open: by op; committed: in the order of commits */
+    union {
+        struct iggy_live *previous; /* open */
+        uint64_t committed;      /* when */
+    };
+    iggy_briefs_t lanes;         /* of its sightings */
+} iggy_live_t;
 
 /* A view change of one group. */
 typedef struct {
@@ -50,9 +84,10 @@ typedef struct {
 /* A consensus group of a cluster. */
 typedef struct {
     uint64_t cluster, number;    /* key: first half of the cluster id */
-    wmem_map_t *entries;         /* by op */
-    iggy_entry_t *open_first, *open_last;
-    iggy_entry_t *done_first, *done_last;
+    iggy_live_t **buckets;       /* by op; a power of two */
+    unsigned buckets_count;
+    iggy_live_t *open_first, *open_last;
+    iggy_live_t *done_first, *done_last;
     unsigned open_count, done_count;
     iggy_mark_t heartbeat;       /* the last commit frame */
     wmem_map_t *changes;         /* view changes, by view; NULL: none yet */
@@ -141,11 +176,25 @@ iggy_mark_t iggy_links_mark(const iggy_pdu_t *pdu);
 /** The link of this frame, made when it is not there; its entry. First pass. */
 iggy_link_t *iggy_links_link(iggy_frame_t *frame);
 void iggy_links_set_entry(iggy_frame_t *frame, iggy_entry_t *entry);
+/** The entry of a number, NULL for 0. */
+iggy_entry_t *iggy_links_entry(uint32_t number);
+/** A new entry. First pass. */
+iggy_entry_t *iggy_links_new_entry(void);
+/** Packet and time of a commit, packet 0 for number 0; keep one, which gets a number. Entries share it. */
+iggy_mark_t iggy_links_commit_mark(uint32_t number);
+uint32_t iggy_links_new_commit(const iggy_mark_t *mark);
+/** Add to so many briefs; one of so many, from 0 on; forget them, so that their room is used again. */
+void iggy_briefs_add(iggy_briefs_t *briefs, unsigned count, uint32_t number, int32_t later);
+iggy_brief_t iggy_briefs_at(const iggy_briefs_t *briefs, unsigned count, unsigned index);
+void iggy_briefs_drop(iggy_briefs_t *briefs, unsigned count);
 /** The rest of a link, made when it is not there. First pass. */
 iggy_rest_t *iggy_links_rest(iggy_link_t *link);
 /** A time of the capture as marks keep it; the time between two, negative where the file's times are not in order. */
 uint64_t iggy_links_when(const nstime_t *moment);
 nstime_t iggy_links_between(uint64_t from, uint64_t to);
+/** The time between two in 4 bytes, and in seconds: to the microsecond up to 17 minutes, to the millisecond up to 12 days. */
+int32_t iggy_links_later(uint64_t from, uint64_t to);
+double iggy_links_seconds_later(int32_t later);
 /** A new file. */
 void iggy_links_init(void);
 /** The link of a frame, or one made of its entry in `room`; NULL if it has neither. All passes. */
@@ -160,6 +209,7 @@ uint32_t iggy_links_next_change(void);
 unsigned iggy_links_silence(void);
 
 /* -links-log: prepares, commits, view changes */
+void iggy_links_log_init(void);
 void iggy_links_prepare(iggy_pdu_t *pdu, iggy_group_t *group);
 void iggy_links_prepare_ok(iggy_pdu_t *pdu, iggy_group_t *group);
 void iggy_links_commit(iggy_pdu_t *pdu, iggy_group_t *group);

@@ -106,18 +106,19 @@ static void show_end(iggy_pdu_t *pdu, proto_tree *tree, int hf, unsigned side)
 /* Where a prepare was seen first, whole or as a header in a suffix. */
 static proto_item *show_entry(iggy_pdu_t *pdu, proto_tree *tree, const iggy_entry_t *entry)
 {
-    return show_packet(pdu, tree, entry->from_suffix ? hf_iggy_suffix_in : hf_iggy_prepare_in, entry->seen.packet);
+    return show_packet(pdu, tree, entry->from_suffix ? hf_iggy_suffix_in : hf_iggy_prepare_in, entry->packet);
 }
 
-/* Later sightings of a prepare, or (kind IGGY_LANE_OK) its prepare_oks. */
+/* Later sightings of a prepare, or (kind IGGY_MARK_OK) its prepare_oks. */
 static void show_marks(iggy_pdu_t *pdu, proto_tree *tree, int hf, const iggy_entry_t *entry, uint32_t kind)
 {
     for (unsigned n = 0; n < entry->marks_count; n++) {
-        const iggy_mark_t *mark = &entry->marks[n];
-        if ((mark->lane & IGGY_LANE_OK) != kind || mark->packet == pdu->pinfo->num)
+        iggy_brief_t mark = iggy_briefs_at(&entry->marks, entry->marks_count, n);
+        uint32_t packet = mark.number & ~IGGY_MARK_OK;
+        if ((mark.number & IGGY_MARK_OK) != kind || packet == pdu->pinfo->num)
             continue;
-        proto_item *item = show_packet(pdu, tree, hf, mark->packet);
-        proto_item_append_text(item, " (%.6f s later)", seconds(entry->seen.when, mark->when));
+        proto_item *item = show_packet(pdu, tree, hf, packet);
+        proto_item_append_text(item, " (%.6f s later)", iggy_links_seconds_later(mark.later));
     }
 }
 
@@ -126,11 +127,12 @@ static void show_marks(iggy_pdu_t *pdu, proto_tree *tree, int hf, const iggy_ent
 /* What became of a prepare: forward links. */
 static void show_future(iggy_pdu_t *pdu, proto_tree *tree, const iggy_entry_t *entry)
 {
-    if (entry->seen.packet == pdu->pinfo->num)
+    iggy_mark_t commit = iggy_links_commit_mark(entry->commit);
+    if (entry->packet == pdu->pinfo->num)
         show_marks(pdu, tree, hf_iggy_forwarded_in, entry, 0);
-    show_marks(pdu, tree, hf_iggy_prepare_ok_in, entry, IGGY_LANE_OK);
-    if (show_packet(pdu, tree, hf_iggy_commit_in, entry->commit.packet))
-        show_time(pdu, tree, hf_iggy_commit_time, entry->seen.when, entry->commit.when);
+    show_marks(pdu, tree, hf_iggy_prepare_ok_in, entry, IGGY_MARK_OK);
+    if (show_packet(pdu, tree, hf_iggy_commit_in, commit.packet))
+        show_time(pdu, tree, hf_iggy_commit_time, entry->when, commit.when);
 }
 
 static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
@@ -145,7 +147,7 @@ static void show_prepare(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *l
                                link->number);
     if (!entry)
         return;
-    if (entry->seen.packet != pdu->pinfo->num)
+    if (entry->packet != pdu->pinfo->num)
         show_entry(pdu, tree, entry);
     show_packet(pdu, tree, hf_iggy_request_in, entry->request);
     if (PINFO_FD_VISITED(pdu->pinfo))
@@ -159,7 +161,7 @@ bool iggy_links_prepare_ok_time(const iggy_pdu_t *pdu, nstime_t *span)
                                   ? iggy_links_of(pdu->frame, &room) : NULL;
     if (!link || !link->entry)
         return false;
-    *span = iggy_links_between(link->entry->seen.when, now(pdu));
+    *span = iggy_links_between(link->entry->when, now(pdu));
     return true;
 }
 
@@ -170,9 +172,9 @@ static void show_prepare_ok(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t
     if (!link->entry)
         return;
     show_entry(pdu, tree, link->entry);
-    show_time(pdu, tree, hf_iggy_prepare_ok_time, link->entry->seen.when, now(pdu));
+    show_time(pdu, tree, hf_iggy_prepare_ok_time, link->entry->when, now(pdu));
     if (PINFO_FD_VISITED(pdu->pinfo))
-        show_packet(pdu, tree, hf_iggy_commit_in, link->entry->commit.packet);
+        show_packet(pdu, tree, hf_iggy_commit_in, iggy_links_commit_mark(link->entry->commit).packet);
 }
 
 static void show_commit(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *link)
@@ -187,9 +189,9 @@ static void show_commit(iggy_pdu_t *pdu, proto_tree *tree, const iggy_link_t *li
         return;
     show_number(pdu, tree, hf_iggy_commits_count, link->number);
     const iggy_entry_t *entry = link->entry;
-    for (uint64_t n = 0; entry && n < MIN(link->number, MOST_LINKS); n++, entry = entry->next) {
+    for (uint64_t n = 0; entry && n < MIN(link->number, MOST_LINKS); n++, entry = iggy_links_entry(entry->next)) {
         proto_item *item = show_entry(pdu, tree, entry);
-        proto_item_append_text(item, " (op %" PRIu64 ", %.6f s before)", entry->op, seconds(entry->seen.when, now(pdu)));
+        proto_item_append_text(item, " (op %" PRIu64 ", %.6f s before)", entry->op, seconds(entry->when, now(pdu)));
     }
 }
 
@@ -307,8 +309,8 @@ static void show_request(iggy_pdu_t *pdu, proto_tree *tree)
     const iggy_entry_t *entry = PINFO_FD_VISITED(pdu->pinfo) ? iggy_links_entry_of(pdu->exchange) : NULL;
     if (!entry || entry->request != pdu->pinfo->num)
         return;
-    show_packet(pdu, tree, hf_iggy_prepared_in, entry->seen.packet);
-    show_time(pdu, tree, hf_iggy_prepared_time, now(pdu), entry->seen.when);
+    show_packet(pdu, tree, hf_iggy_prepared_in, entry->packet);
+    show_time(pdu, tree, hf_iggy_prepared_time, now(pdu), entry->when);
 }
 
 void iggy_links_show(iggy_pdu_t *pdu, proto_tree *tree)

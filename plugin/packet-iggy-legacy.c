@@ -44,14 +44,32 @@ static dissector_handle_t legacy_handle;
 typedef struct {
     uint32_t code;
     uint32_t request_frame, reply_frame; /* packets, 0 = not in the capture */
+    uint32_t received; /* bytes that the client had when it asked: where the reply begins if nothing else was asked for */
     nstime_t request_time;
 } iggy_legacy_exchange_t;
+
+/* Where a direction is, by sequence numbers; first pass. */
+typedef struct {
+    uint32_t next; /* the next frame begins here */
+    uint32_t end;  /* and ends here, if it was begun and the rest is waited for; else the same as `next` */
+    bool     seen;
+    bool     lost; /* nobody knows where frames begin */
+} iggy_legacy_side_t;
+
+/* What the first pass made of a piece that does not begin with a frame. */
+typedef struct {
+    uint32_t skip; /* bytes of a frame that was begun before */
+    bool     lost;
+} iggy_legacy_piece_t;
 
 typedef struct {
     address      client;
     uint32_t     client_port;
     wmem_list_t *open;    /* unanswered exchanges, oldest first */
     wmem_map_t  *frames;  /* packet and sequence number -> exchange */
+    wmem_map_t  *pieces;  /* packet and sequence number -> iggy_legacy_piece_t */
+    iggy_legacy_side_t sides[2]; /* of the server, of the client */
+    bool         reply_lost; /* the next reply is not that of the oldest open exchange */
 } iggy_legacy_t;
 
 /* Key of a frame in all passes: a packet may complete several. */
@@ -68,12 +86,14 @@ static void keep_exchange(iggy_legacy_t *legacy, uint64_t key, iggy_legacy_excha
 }
 
 /* The exchange that a request opens; NULL only in later passes for what the first did not see. */
-static iggy_legacy_exchange_t *exchange_of_request(iggy_legacy_t *legacy, packet_info *pinfo, uint64_t key, uint32_t code)
+static iggy_legacy_exchange_t *exchange_of_request(iggy_legacy_t *legacy, packet_info *pinfo, uint64_t key, uint32_t code,
+                                                   uint32_t received)
 {
     if (PINFO_FD_VISITED(pinfo))
         return known_exchange(legacy, key);
     iggy_legacy_exchange_t *exchange = wmem_new0(wmem_file_scope(), iggy_legacy_exchange_t);
     exchange->code = code;
+    exchange->received = received;
     exchange->request_frame = pinfo->num;
     exchange->request_time = pinfo->abs_ts;
     wmem_list_append(legacy->open, exchange);
@@ -81,11 +101,26 @@ static iggy_legacy_exchange_t *exchange_of_request(iggy_legacy_t *legacy, packet
     return exchange;
 }
 
+/*
+ * Replies are missing: which exchanges are over, nobody tells. Only one whose client had received all before this position when it
+ * asked is sure to be answered there.
+ */
+static void drop_until(iggy_legacy_t *legacy, uint32_t position)
+{
+    wmem_list_frame_t *oldest;
+    while ((oldest = wmem_list_head(legacy->open)) &&
+           ((const iggy_legacy_exchange_t *)wmem_list_frame_data(oldest))->received != position)
+        wmem_list_remove_frame(legacy->open, oldest);
+    legacy->reply_lost = false;
+}
+
 /* The oldest exchange that is open; NULL if there is none. */
 static iggy_legacy_exchange_t *exchange_of_reply(iggy_legacy_t *legacy, packet_info *pinfo, uint64_t key)
 {
     if (PINFO_FD_VISITED(pinfo))
         return known_exchange(legacy, key);
+    if (legacy->reply_lost)
+        drop_until(legacy, (uint32_t)key);
     wmem_list_frame_t *oldest = wmem_list_head(legacy->open);
     if (!oldest)
         return NULL;
@@ -141,10 +176,11 @@ static proto_tree *open_tree(proto_tree *tree, tvbuff_t *tvb, packet_info *pinfo
     return proto_item_add_subtree(item, ett_iggy_legacy);
 }
 
-static void dissect_request(iggy_legacy_t *legacy, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, uint64_t key)
+static void dissect_request(iggy_legacy_t *legacy, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                            const struct tcpinfo *tcp, uint64_t key)
 {
     uint32_t code = tvb_get_letohl(tvb, 4);
-    const iggy_legacy_exchange_t *exchange = exchange_of_request(legacy, pinfo, key, code);
+    const iggy_legacy_exchange_t *exchange = exchange_of_request(legacy, pinfo, key, code, tcp->lastackseq);
     tree = open_tree(tree, tvb, pinfo, wmem_strdup_printf(pinfo->pool, "Request %s", iggy_code_name(pinfo, code)));
     proto_tree_add_item(tree, hf_iggy_legacy_length, tvb, 0, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_iggy_legacy_code, tvb, 4, 4, ENC_LITTLE_ENDIAN);
@@ -200,38 +236,120 @@ static bool ask_for_more(packet_info *pinfo, int offset, uint32_t missing)
     return true;
 }
 
-static void show_lost(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int offset)
+/* Whether bytes behind a hole look like the beginning of a frame. */
+static bool looks_like_frame(const iggy_legacy_t *legacy, tvbuff_t *tvb, uint32_t position, bool from_client)
 {
-    tvbuff_t *rest = tvb_new_subset_remaining(tvb, offset);
+    if (tvb_captured_length(tvb) < PREFIX || !frame_length(tvb, 0, from_client))
+        return false;
+    if (from_client)
+        return try_val_to_str(tvb_get_letohl(tvb, 4), iggy_code_vals) != NULL;
+    for (wmem_list_frame_t *open = wmem_list_head(legacy->open); open; open = wmem_list_frame_next(open))
+        if (((const iggy_legacy_exchange_t *)wmem_list_frame_data(open))->received == position)
+            return true;
+    return false;
+}
+
+/* First pass: how a piece goes on where the one before ended. */
+static iggy_legacy_piece_t place_piece(iggy_legacy_t *legacy, tvbuff_t *tvb, uint32_t position, bool from_client)
+{
+    iggy_legacy_side_t *side = &legacy->sides[from_client];
+    iggy_legacy_piece_t piece = { 0, false };
+    int32_t ahead = (int32_t)(position - side->next), begun = (int32_t)(side->end - position);
+    uint32_t length = tvb_captured_length(tvb);
+    bool in_step = !side->seen || (!side->lost && ahead == 0);
+    if (in_step)
+        return piece;
+    if (!side->lost && ahead < 0) {
+        piece.skip = MIN((uint32_t)-(int64_t)ahead, length);
+        return piece;
+    }
+    if (!side->lost && begun >= 0)
+        piece.skip = MIN((uint32_t)begun, length);
+    else
+        piece.lost = !looks_like_frame(legacy, tvb, position, from_client);
+    legacy->reply_lost |= !from_client;
+    return piece;
+}
+
+/* All passes: what the first one made of the piece. */
+static iggy_legacy_piece_t piece_at(iggy_legacy_t *legacy, tvbuff_t *tvb, const packet_info *pinfo, uint32_t position,
+                                    bool from_client)
+{
+    const iggy_legacy_piece_t in_step = { 0, false };
+    uint64_t key = frame_key(pinfo, position);
+    if (PINFO_FD_VISITED(pinfo)) {
+        const iggy_legacy_piece_t *known = (const iggy_legacy_piece_t *)wmem_map_lookup(legacy->pieces, &key);
+        return known ? *known : in_step;
+    }
+    iggy_legacy_piece_t piece = place_piece(legacy, tvb, position, from_client);
+    if (piece.skip || piece.lost)
+        wmem_map_insert(legacy->pieces, wmem_memdup(wmem_file_scope(), &key, sizeof key),
+                        wmem_memdup(wmem_file_scope(), &piece, sizeof piece));
+    return piece;
+}
+
+static void show_bytes(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, uint32_t length)
+{
+    tvbuff_t *part = tvb_new_subset_length(tvb, 0, (int)length);
+    const char *line = wmem_strdup_printf(pinfo->pool, "Continuation, %u bytes", length);
+    proto_tree_add_item(open_tree(tree, part, pinfo, line), hf_iggy_legacy_body, part, 0, -1, ENC_NA);
+}
+
+static void show_lost(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, uint32_t offset)
+{
+    tvbuff_t *rest = tvb_new_subset_remaining(tvb, (int)offset);
     proto_tree_add_expert(open_tree(tree, rest, pinfo, "Bytes out of step"), pinfo, &ei_iggy_legacy_lost, rest, 0, -1);
+}
+
+/* Frames from `offset` on. Returns where the direction is after them. */
+static iggy_legacy_side_t dissect_frames(iggy_legacy_t *legacy, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                                         const struct tcpinfo *tcp, uint32_t offset, bool from_client)
+{
+    uint32_t end = tvb_captured_length(tvb);
+    while (offset < end) {
+        uint32_t left = end - offset, position = tcp->seq + offset;
+        uint32_t length = left < PREFIX ? PREFIX : frame_length(tvb, (int)offset, from_client);
+        if (!length) {
+            show_lost(tvb, pinfo, tree, offset);
+            return (iggy_legacy_side_t){ .seen = true, .lost = true };
+        }
+        uint32_t missing = left < PREFIX ? DESEGMENT_ONE_MORE_SEGMENT : length - left;
+        if (left < length && ask_for_more(pinfo, (int)offset, missing))
+            return (iggy_legacy_side_t){ position, position + (left < PREFIX ? 0 : length), true, false };
+        if (left < PREFIX)
+            return (iggy_legacy_side_t){ .seen = true, .lost = true };
+        tvbuff_t *frame = tvb_new_subset_length_caplen(tvb, (int)offset, (int)MIN(left, length), (int)length);
+        if (from_client)
+            dissect_request(legacy, frame, pinfo, tree, tcp, frame_key(pinfo, position));
+        else
+            dissect_reply(legacy, frame, pinfo, tree, frame_key(pinfo, position));
+        if (left < length)
+            return (iggy_legacy_side_t){ position + length, position + length, true, false };
+        offset += length;
+    }
+    return (iggy_legacy_side_t){ tcp->seq + offset, tcp->seq + offset, true, false };
 }
 
 static int dissect_legacy(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
+    const struct tcpinfo *tcp = (const struct tcpinfo *)data;
     const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
     iggy_legacy_t *legacy = conversation ? (iggy_legacy_t *)conversation_get_proto_data(conversation, proto_iggy_legacy) : NULL;
-    if (!legacy)
+    if (!legacy || !tcp)
         return 0;
     bool from_client = pinfo->srcport == legacy->client_port && addresses_equal(&pinfo->src, &legacy->client);
-    uint32_t first = data ? ((const struct tcpinfo *)data)->seq : 0;
-    int offset = 0, end = (int)tvb_captured_length(tvb);
-    while (offset < end) {
-        uint32_t left = (uint32_t)(end - offset);
-        uint32_t length = left < PREFIX ? PREFIX : frame_length(tvb, offset, from_client);
-        if (!length) {
-            show_lost(tvb, pinfo, tree, offset);
-            return end;
-        }
-        if (left < length && ask_for_more(pinfo, offset, left < PREFIX ? DESEGMENT_ONE_MORE_SEGMENT : length - left))
-            return end;
-        if (left < PREFIX)
-            return end;
-        tvbuff_t *frame = tvb_new_subset_length_caplen(tvb, offset, (int)MIN(left, length), (int)length);
-        uint64_t key = frame_key(pinfo, first + (uint32_t)offset);
-        (from_client ? dissect_request : dissect_reply)(legacy, frame, pinfo, tree, key);
-        offset += (int)MIN(left, length);
-    }
-    return end;
+    iggy_legacy_piece_t piece = piece_at(legacy, tvb, pinfo, tcp->seq, from_client);
+    iggy_legacy_side_t *side = &legacy->sides[from_client], after = { .seen = true, .lost = true };
+    if (piece.skip)
+        show_bytes(tvb, pinfo, tree, piece.skip);
+    if (piece.lost)
+        show_lost(tvb, pinfo, tree, 0);
+    else
+        after = dissect_frames(legacy, tvb, pinfo, tree, tcp, piece.skip, from_client);
+    bool older = side->seen && !side->lost && !after.lost && (int32_t)(after.next - side->next) < 0;
+    if (!PINFO_FD_VISITED(pinfo) && !older)
+        *side = after;
+    return (int)tvb_captured_length(tvb);
 }
 
 /* ---- the beginning ---- */
@@ -299,6 +417,7 @@ int iggy_legacy_begin(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
         legacy->client_port = pinfo->srcport;
         legacy->open = wmem_list_new(wmem_file_scope());
         legacy->frames = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+        legacy->pieces = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
         conversation_add_proto_data(conversation, proto_iggy_legacy, legacy);
         conversation_set_dissector_from_frame_number(conversation, pinfo->num, legacy_handle);
     }

@@ -6,6 +6,7 @@
 """The recorded session against the list beside it, and made ones for cuts, order and what must not be taken."""
 
 import csv
+import random
 import struct
 
 import pytest
@@ -186,3 +187,110 @@ def test_not_taken(tshark, tmp_path, data, two_pass):
 def test_not_taken_without_its_beginning(tshark, tmp_path, two_pass):
     write_first(tmp_path / "mid.pcap", LOGIN, handshake=False)
     assert legacy_rows(tshark, tmp_path / "mid.pcap", two_pass=two_pass) == []
+
+
+# --- losses and wrong lengths ------------------------------------------------------------------------------------------
+def started():
+    capture = synth.Capture()
+    connection = capture.connection()
+    connection.client(LOGIN)
+    connection.server(reply(0, b"\x01\0\0\0"))
+    return capture, connection
+
+
+def pairs(tshark, capture, path, two_pass):
+    """(packet, code, status, request's packet) of every packet behind the login's answer, None where there is none."""
+    rows = legacy_rows(tshark, capture.write(path), two_pass=two_pass)[2:]
+    return [(int(row[0][0]),) + tuple(int(row[i][0]) if row[i] else None for i in (2, 3, 5)) for row in rows]
+
+
+def test_a_lost_request(tshark, tmp_path, two_pass):
+    """Its answer is nobody's; the next pair is right again."""
+    capture, connection = started()
+    connection.lose("client", len(request(1)))
+    alone = connection.server(reply(0))
+    asked = connection.client(request(10))
+    answered = connection.server(reply(1012))
+    assert pairs(tshark, capture, tmp_path / "lost.pcap", two_pass) == [
+        (alone, None, 0, None), (asked, 10, None, None), (answered, 10, 1012, asked)]
+
+
+def test_a_lost_reply(tshark, tmp_path, two_pass):
+    capture, connection = started()
+    unanswered = connection.client(request(1))
+    connection.lose("server", len(reply(0, bytes(20))))
+    asked = connection.client(request(10))
+    answered = connection.server(reply(1012))
+    later = connection.client(request(20))
+    assert pairs(tshark, capture, tmp_path / "lost.pcap", two_pass) == [
+        (unanswered, 1, None, None), (asked, 10, None, None), (answered, 10, 1012, asked), (later, 20, None, None)]
+
+
+def test_a_lost_part_of_a_request(tshark, tmp_path, two_pass):
+    """What comes behind the hole is no request, whatever its bytes look like."""
+    capture, connection = started()
+    body = bytes(1000) + request(1) * 100
+    asked = request(101, body)
+    connection.client(asked[:600])
+    connection.lose("client", 408)
+    connection.client(asked[1008:1400])
+    connection.client(asked[1400:])
+    answered = connection.server(reply(0))
+    again = connection.client(request(10))
+    last = connection.server(reply(0))
+    found = pairs(tshark, capture, tmp_path / "part.pcap", two_pass)
+    assert [row for row in found if row[0] >= again] == [(again, 10, None, None), (last, 10, 0, again)]
+    assert all(row[1] in (None, 101) for row in found if row[0] < answered)
+
+
+def test_a_lost_part_of_a_reply(tshark, tmp_path, two_pass):
+    """Zeros behind the hole are no empty replies."""
+    capture, connection = started()
+    asked = connection.client(request(100))
+    whole = reply(0, bytes(3000))
+    connection.server(whole[:1000])
+    connection.lose("server", 1000)
+    first_behind = connection.server(whole[2000:])
+    again = connection.client(request(10))
+    last = connection.server(reply(0))
+    found = pairs(tshark, capture, tmp_path / "part.pcap", two_pass)
+    assert [row for row in found if row[0] >= first_behind and row[2] is not None] == [(last, 10, 0, again)]
+    assert asked < again and (again, 10, None, None) in found
+
+
+@pytest.mark.parametrize("bad", [struct.pack("<II", 3, 1), struct.pack("<II", 0, 1), struct.pack("<II", 0xFFFFFFFF, 1),
+                                 struct.pack("<II", 64 << 20 | 1, 1)], ids=["3", "0", "all ones", "over the limit"])
+def test_wrong_lengths(tshark, tmp_path, bad, two_pass):
+    capture, connection = started()
+    wrong = connection.client(request(1) + bad + b"rest")
+    again = connection.client(request(10))
+    path = capture.write(tmp_path / "wrong.pcap")
+    assert [row[0] for row in tshark.fields(path, ["frame.number"], "-Y", "iggy.legacy.expert.out_of_step",
+                                            two_pass=two_pass)] == [[str(wrong)]]
+    assert [row[:2] for row in pairs(tshark, capture, path, two_pass)] == [(wrong, 1), (again, 10)]
+
+
+def test_names_in_filters(tshark, tmp_path):
+    capture, connection = started()
+    asked = connection.client(request(202))
+    answered = connection.server(reply(1012))
+    path = capture.write(tmp_path / "names.pcap")
+    for text, packets in (('iggy.legacy.code == "create_stream"', [asked, answered]),
+                          ('iggy.legacy.status == "%s"' % ERRORS[1012], [answered])):
+        assert [int(row[0][0]) for row in tshark.fields(path, ["frame.number"], "-Y", text)] == packets
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bad_bytes(tshark, tmp_path, seed, two_pass):
+    chance, capture = random.Random(seed), synth.Capture()
+    for _ in range(20):
+        connection = capture.connection()
+        connection.client(LOGIN)
+        for _ in range(20):
+            data = bytearray(chance.choice([request(1), request(101, bytes(300)), reply(), reply(0, bytes(90)), reply(1012)]))
+            if chance.random() < 0.3:
+                data[chance.randrange(len(data))] = chance.randrange(256)
+            if chance.random() < 0.1:
+                connection.lose("client", chance.randrange(1, 50))
+            connection.send(chance.choice(["client", "server"]), bytes(data), mss=chance.choice([None, None, 1, 5, 100]))
+    assert len(legacy_rows(tshark, capture.write(tmp_path / "bad.pcap"), "-V", two_pass=two_pass)) > 100

@@ -405,9 +405,18 @@ static int batch_begin(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
     return offset;
 }
 
+/* At most 2^63-1 (messages.md 2.2). */
+static int check_producer(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    if (iggy_walk_shows(walk) && tvb_get_uint8(walk->tvb, offset - 1) & 0x80)
+        iggy_warn_range(walk, tree, offset - 8, 8, "The producer id is over 2^63-1");
+    return offset;
+}
+
 static const iggy_row_t producer_rows[] = {
     IGGY_RESERVED(3, .flags = IGGY_ENFORCED),
     IGGY_U64(hf_iggy_batch_producer_id),
+    IGGY_CALL(check_producer, .flags = IGGY_ASIDE),
     IGGY_U16(hf_iggy_batch_producer_epoch, .put = IGGY_REG_COUNT_4),
     IGGY_RANGE(IGGY_REG_COUNT_4, hf_iggy_batch_producer_epoch, 0, MOST_EPOCH),
     IGGY_RESERVED(2, .flags = IGGY_ENFORCED),

@@ -90,6 +90,7 @@ static expert_field ei_iggy_change_group = EI_INIT;
 static expert_field ei_iggy_change_phase = EI_INIT;
 
 #define START_AFTER 2
+#define START_CURRENT 3
 
 #define GROUP_STREAMS 1
 #define GROUP_TOPICS 2
@@ -101,7 +102,7 @@ static expert_field ei_iggy_change_phase = EI_INIT;
 #define GROUP_SESSIONS 8
 
 static const value_string start_vals[] = {
-    { 0, "earliest" }, { 1, "latest" }, { START_AFTER, "after" }, { 3, "current" }, { 0, NULL }
+    { 0, "earliest" }, { 1, "latest" }, { START_AFTER, "after" }, { START_CURRENT, "current" }, { 0, NULL }
 };
 /* Strict flags: no other value is legal (encodings.md 1.2). */
 static const value_string presence_vals[] = { { 0, "absent" }, { 1, "present" }, { 0, NULL } };
@@ -562,6 +563,16 @@ static const iggy_row_t group_list_rows[] = {
     IGGY_ROWS_END
 };
 
+/* Behind the token: one is there only when the listing of what is current goes on (commands.md 3). */
+static int check_token(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    uint64_t length = walk->reg[IGGY_REG_LENGTH];
+
+    if (iggy_walk_shows(walk) && length && length <= (uint64_t)offset && walk->reg[IGGY_REG_START] != START_CURRENT)
+        iggy_warn_range(walk, tree, offset - (int)length, (int)length, "A page token goes with start current alone");
+    return offset;
+}
+
 static const iggy_row_t changes_request_rows[] = {
     IGGY_U8(hf_iggy_change_start, .put = IGGY_REG_START, .flags = IGGY_KNOWN),
     CURSOR(.when = IGGY_REG_START, .is = START_AFTER),
@@ -575,6 +586,7 @@ static const iggy_row_t changes_request_rows[] = {
     IGGY_U8(hf_iggy_change_groups_count, .put = IGGY_REG_COUNT, .sentinels = all_groups),
     IGGY_LIST_BARE(IGGY_REG_COUNT, group_list_rows, 1),
     PAGE_TOKEN,
+    IGGY_CALL(check_token),
     IGGY_ROWS_END
 };
 

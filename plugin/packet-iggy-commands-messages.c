@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
+#include <stdlib.h>
+
 #include "packet-iggy-batch.h"
 #include "packet-iggy-bodies.h"
 #include "packet-iggy-commands.h"
@@ -133,16 +135,31 @@ static const iggy_row_t send_metadata_rows[] = {
     IGGY_ROWS_END
 };
 
+#define BATCH_FLAGS 52
+#define FLAG_PRODUCER 1
+#define PARTITIONING_ID 2
+
+/* A batch with a producer has to name its partition, the server answers others with error 95 (messages.md 2.2). */
+static void check_producer_partition(iggy_walk_t *walk, proto_tree *tree, int offset, uint64_t partitioning)
+{
+    if (iggy_walk_shows(walk) && !walk->failed && partitioning != PARTITIONING_ID &&
+        (tvb_get_uint8(walk->tvb, offset + BATCH_FLAGS) & FLAG_PRODUCER))
+        iggy_warn_range(walk, tree, offset + BATCH_FLAGS, 1, "A batch with a producer needs partitioning by partition_id");
+}
+
 /* The partition that a request goes to is said by its routing alone, whatever stands in the batch. */
 static int send_batch(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     iggy_run_t run = { 0 };
     uint8_t has_partition = walk->facts ? walk->facts->has[IGGY_FACT_PARTITION] : 0;
     iggy_fact_value_t partition = { 0 };
+    uint64_t partitioning = walk->reg[IGGY_REG_KIND];
+    int start = offset;
 
     if (walk->facts)
         partition = walk->facts->at[IGGY_FACT_PARTITION];
     offset = iggy_walk_record(walk, row, tree, offset, &run);
+    check_producer_partition(walk, tree, start, partitioning);
     iggy_note_run(walk, &run);
     if (!walk->facts)
         return offset;
@@ -228,12 +245,13 @@ static int check_min_count(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_t
     return offset;
 }
 
-static int check_wait(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+/* A fetch wants the margin also when it does not wait: row->is. */
+static int check_wait(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     uint64_t wait = walk->reg[IGGY_REG_START], timeout = walk->reg[IGGY_REG_STATUS];
 
     if (iggy_walk_shows(walk) &&
-        (wait > WAIT_MOST || timeout == 0 || timeout > TIMEOUT_MOST || (wait && timeout < wait + TIMEOUT_MARGIN)))
+        (wait > WAIT_MOST || timeout == 0 || timeout > TIMEOUT_MOST || ((wait || row->is) && timeout < wait + TIMEOUT_MARGIN)))
         proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_poll_limits, walk->tvb, offset - 8, 8);
     return offset;
 }
@@ -246,7 +264,37 @@ static int check_wait(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *
 #define TARGETS_COUNT \
     IGGY_U32(hf_iggy_poll_targets_count, .put = IGGY_REG_COUNT), \
     IGGY_RANGE(IGGY_REG_COUNT, hf_iggy_poll_targets_count, 1, MOST_TARGETS)
-#define REQUEST_TIMEOUT IGGY_U64(hf_iggy_poll_request_timeout, .put = IGGY_REG_STATUS), IGGY_CALL(check_wait)
+#define REQUEST_TIMEOUT(always) \
+    IGGY_U64(hf_iggy_poll_request_timeout, .put = IGGY_REG_STATUS), IGGY_CALL(check_wait, .is = (always))
+
+static int compare_partitions(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* After the targets, each of row->min bytes and begun by its partition: none may be named twice. */
+static int check_partitions(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    uint64_t count = walk->reg[IGGY_REG_COUNT], size = row->min;
+
+    if (!iggy_walk_shows(walk) || count < 2 || count > MOST_TARGETS || count * size > (uint64_t)offset)
+        return offset;
+    uint32_t partitions[MOST_TARGETS];
+    int start = offset - (int)(count * size);
+    for (uint64_t i = 0; i < count; i++)
+        partitions[i] = tvb_get_letohl(walk->tvb, start + (int)(i * size));
+    qsort(partitions, (size_t)count, sizeof *partitions, compare_partitions);
+    for (uint64_t i = 1; i < count; i++) {
+        if (partitions[i] != partitions[i - 1])
+            continue;
+        proto_tree_add_expert_format(tree, walk->pdu->pinfo, &ei_iggy_poll_limits, walk->tvb, start, offset - start,
+                                     "Partition %u is asked for twice", partitions[i]);
+        walk->items++;
+        break;
+    }
+    return offset;
+}
 
 static const iggy_row_t deferred_rows[] = {
     IGGY_ROWS(poll_rows),
@@ -254,7 +302,7 @@ static const iggy_row_t deferred_rows[] = {
     MIN_COUNT,
     IGGY_CALL(check_min_count),
     MAX_BYTES,
-    REQUEST_TIMEOUT,
+    REQUEST_TIMEOUT(0),
     IGGY_ROWS_END
 };
 
@@ -268,9 +316,10 @@ static const iggy_row_t wait_rows[] = {
     IGGY_ROWS(iggy_rows_consumer),
     IGGY_ROWS(iggy_rows_stream_topic),
     WAIT,
-    REQUEST_TIMEOUT,
+    REQUEST_TIMEOUT(0),
     TARGETS_COUNT,
     IGGY_LIST(IGGY_REG_COUNT, wait_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 5, .flags = IGGY_SCOPED),
+    IGGY_CALL(check_partitions, .min = 13),
     IGGY_ROWS_END
 };
 
@@ -316,7 +365,7 @@ static const iggy_row_t fetch_rows[] = {
     IGGY_ROWS(iggy_rows_consumer),
     IGGY_ROWS(iggy_rows_stream_topic),
     WAIT,
-    REQUEST_TIMEOUT,
+    REQUEST_TIMEOUT(1),
     MIN_COUNT,
     IGGY_U32(hf_iggy_poll_count, .fact = IGGY_FACT_POLL_COUNT, .put = IGGY_REG_COUNT_2),
     IGGY_CALL(check_min_count),
@@ -324,6 +373,7 @@ static const iggy_row_t fetch_rows[] = {
     IGGY_U8(hf_iggy_poll_auto_commit),
     TARGETS_COUNT,
     IGGY_LIST(IGGY_REG_COUNT, fetch_target_rows, hf_iggy_poll_target, ett_iggy_poll_target, 25, .flags = IGGY_SCOPED),
+    IGGY_CALL(check_partitions, .min = 33),
     IGGY_ROWS_END
 };
 

@@ -332,6 +332,7 @@ static const iggy_row_t update_resource_rows[] = {
                .is = SCOPE_STREAM),
     IGGY_IDENT(hf_iggy_user_id, hf_iggy_user_name, IGGY_FACT_USER_ID, .when = IGGY_REG_SCOPE, .is = SCOPE_USER),
     IGGY_U8(hf_iggy_option_reset_count, .put = IGGY_REG_COUNT),
+    IGGY_CALL(iggy_check_reset_keys),
     IGGY_LIST_BARE(IGGY_REG_COUNT, reset_key_rows, 2),
     IGGY_CALL(check_something_to_update),
     IGGY_ROWS(iggy_rows_options),

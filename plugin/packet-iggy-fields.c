@@ -11,6 +11,7 @@
 
 #include "packet-iggy-commands.h"
 #include "packet-iggy-headers.h"
+#include "packet-iggy-limits.h"
 #include "packet-iggy-permissions.h"
 #include "packet-iggy-values.h"
 
@@ -202,6 +203,8 @@ static const iggy_row_t rows_consumer_not_managed[] = {
 
 const iggy_row_t iggy_rows_consumer[] = {
     IGGY_U8(hf_iggy_consumer_kind, .put = IGGY_REG_KIND, .flags = IGGY_KNOWN),
+    { .kind = IGGY_ROW_CALL, .call = iggy_check_range, .hf = &hf_iggy_consumer_kind, .count = IGGY_REG_KIND, .min = 1, .is = 2,
+      .until = IGGY_0_11_0, .flags = IGGY_ASIDE }, /* 0.11.0 refuses external groups */
     IGGY_IDENT(hf_iggy_consumer_group_id, hf_iggy_consumer_group_name, IGGY_FACT_CONSUMER_GROUP_ID,
                .when = IGGY_REG_KIND, .is = 2),
     IGGY_ROWS(rows_consumer_not_managed, .when = IGGY_REG_KIND, .is = 2, .flags = IGGY_NOT),

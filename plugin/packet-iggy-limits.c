@@ -36,6 +36,12 @@ int iggy_check_range(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
     return offset;
 }
 
+void iggy_warn_range(iggy_walk_t *walk, proto_tree *tree, int offset, int length, const char *why)
+{
+    proto_tree_add_expert_format(tree, walk->pdu->pinfo, &ei_iggy_range, walk->tvb, offset, length, "%s", why);
+    walk->items++;
+}
+
 void iggy_check_code(iggy_pdu_t *pdu)
 {
     const iggy_command_t *command = pdu->command == IGGY_REQUEST && pdu->code ? iggy_command(pdu->code) : NULL;

@@ -19,6 +19,9 @@ int iggy_check_range(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
     { .kind = IGGY_ROW_CALL, .call = iggy_check_range, .hf = &(field), .count = (reg), .min = (low), .is = (high), \
       .flags = IGGY_ASIDE }
 
+/** A warning of the same kind at these bytes; `why` is a whole sentence. */
+void iggy_warn_range(iggy_walk_t *walk, proto_tree *tree, int offset, int length, const char *why);
+
 #define IGGY_NO_LIMIT 0xffffffffu
 
 /** A warning where a request's code is not in the connection's version, or is one that servers refuse always. */

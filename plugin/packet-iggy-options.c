@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "packet-iggy-fields.h"
+#include "packet-iggy-limits.h"
 #include "packet-iggy-wanted.h"
 
 #define OPTIONS_MAX 1024    /* entries of an options list */
@@ -472,6 +473,39 @@ static int check_options(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *t
         proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_count, walk->tvb, offset, end - offset);
     if (repeat)
         proto_tree_add_expert(tree, walk->pdu->pinfo, &ei_iggy_option_duplicate, walk->tvb, offset, end - offset);
+    return offset;
+}
+
+/* Names, a byte of length before each; `at` is moved behind them. As many as are whole. */
+static unsigned collect_names(tvbuff_t *tvb, int *at, int end, option_key_t *keys, unsigned count)
+{
+    unsigned n = 0;
+    for (; n < count && *at < end; n++) {
+        unsigned length = tvb_get_uint8(tvb, *at);
+        if (length >= (unsigned)(end - *at))
+            break;
+        keys[n].bytes = tvb_get_ptr(tvb, *at + 1, (int)length);
+        keys[n].length = length;
+        *at += 1 + (int)length;
+    }
+    return n;
+}
+
+int iggy_check_reset_keys(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_tree *tree, int offset)
+{
+    option_key_t keys[UINT8_MAX + OPTIONS_MAX];
+    int end = walk->end < walk->captured ? walk->end : walk->captured, at = offset;
+    unsigned count = (unsigned)MIN(walk->reg[IGGY_REG_COUNT], UINT8_MAX);
+
+    if (!iggy_walk_shows(walk) || !count || collect_names(walk->tvb, &at, end, keys, count) != count)
+        return offset;
+    if (keys_repeat(keys, count)) {
+        iggy_warn_range(walk, tree, offset, at - offset, "An option is reset twice");
+        return offset;
+    }
+    unsigned set = collect_keys(walk->tvb, at, end, keys + count, OPTIONS_MAX);
+    if (!keys_repeat(keys + count, set) && keys_repeat(keys, count + set))
+        iggy_warn_range(walk, tree, offset, end - offset, "An option is both reset and set");
     return offset;
 }
 

@@ -57,6 +57,12 @@ extern int hf_iggy_option_key, hf_iggy_option_key_length, hf_iggy_option_value_k
 /** For rows: the default value of a described option, its kind in IGGY_REG_VALUE_KIND, its length in IGGY_REG_VALUE_LENGTH. */
 int iggy_option_default(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset);
 
+/**
+ * For rows, before the list of keys to reset, their count in IGGY_REG_COUNT: a warning where one stands there twice, or in the
+ * list of options behind it, too. Reads ahead and consumes nothing.
+ */
+int iggy_check_reset_keys(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset);
+
 /** Whether somebody looks at user headers. */
 bool iggy_user_headers_wanted(proto_tree *tree);
 

@@ -753,6 +753,77 @@ def test_codes_and_versions(tshark, tmp_path, version, code, expert):
     assert shown == ([expert] if expert else [])
 
 
+# ---- what a server refuses though the layout fits ----
+
+def wait_for(targets):
+    return (CONSUMER + ident("orders") + ident("events") + u64(0) + u64(2_000_000) + u32(len(targets)) +
+            b"".join(u32(partition) + u8(5) + u64(0) for partition in targets))
+
+
+@pytest.mark.parametrize("version, code, body", [
+    ("0.12.0", 107, wait_for), ("0.12.2", 109, lambda targets: fetch([target(partition) for partition in targets]))])
+def test_no_partition_twice(tshark, tmp_path, version, code, body):
+    session = Session(version)
+    good, bad = session.ask(code, body([7, 3, 5])), session.ask(code, body([7, 3, 5, 3]))
+    assert "iggy.expert.poll_limits" not in session.frame(tshark, tmp_path, good)
+    assert len(session.frame(tshark, tmp_path, bad)["iggy.expert.poll_limits"]) == 1
+    assert "Partition 3 is asked for twice" in tshark.verbose(tmp_path / "made.pcap")
+
+
+@pytest.mark.parametrize("timeout, good", [(1_000_000, True), (999_999, False)])
+def test_a_fetch_that_does_not_wait_needs_its_margin_too(tshark, tmp_path, timeout, good):
+    session = Session("0.12.2")
+    values = session.frame(tshark, tmp_path, session.ask(109, fetch([target()]).replace(u64(2_000_000), u64(timeout))))
+    assert values["iggy.poll.request_timeout"] == [str(timeout)]
+    assert ("iggy.expert.poll_limits" not in values) == good
+
+
+@pytest.mark.parametrize("reset, set_, why", [
+    (["b", "a"], ["c"], None), (["a", "b", "a"], ["c"], "An option is reset twice"), (["b", "a"], ["a", "c"], "both reset and set"),
+    (["a"], ["c", "a"], "both reset and set"), (["a"], ["ab"], None)])
+def test_keys_of_an_update(tshark, tmp_path, reset, set_, why):
+    session = Session("0.12.2")
+    options = b"".join(header_value(2, key.encode()) + header_value(12, u64(1)) for key in set_)
+    packet = session.ask(16, u8(2) + ident(9) + u8(len(reset)) + b"".join(map(name, reset)) + options)
+    values = session.frame(tshark, tmp_path, packet)
+    assert values["iggy.option.reset_key"] == reset and values["iggy.option.key"] == set_
+    assert len(values.get("iggy.expert.range", [])) == (1 if why else 0)
+    assert not why or why in tshark.verbose(tmp_path / "made.pcap")
+
+
+@pytest.mark.parametrize("kind, value, producer, bad", [(2, u32(9), 7, 0), (1, b"", 7, 1), (3, b"key", 7, 1), (1, b"", None, 0),
+                                                        (2, u32(9), (1 << 63) - 1, 0), (2, u32(9), 1 << 63, 1)])
+def test_producers_of_a_request(tshark, tmp_path, kind, value, producer, bad):
+    """A producer names its partition, and its id is at most 2^63-1 (messages.md 2.2)."""
+    record_ = bytearray(batch(ONE))
+    if producer is not None:
+        struct.pack_into("<B3xQ", record_, 52, 1, producer)
+    routing = ident(1) + ident(2) + u8(kind) + u8(len(value)) + value + u32(2)
+    session = Session("0.12.2")
+    values = session.frame(tshark, tmp_path, session.ask(101, u32(len(routing)) + routing + bytes(record_)))
+    assert values.get("iggy.batch.producer_id") == (None if producer is None else [str(producer)])
+    assert len(values.get("iggy.expert.range", [])) == bad
+
+
+@pytest.mark.parametrize("start, page, bad", [(3, True, False), (0, True, True), (1, True, True), (0, False, False)])
+def test_a_page_token_goes_with_what_is_current(tshark, tmp_path, start, page, bad):
+    session = Session("0.12.2")
+    packet = session.ask(17, changes_request(start, page=token(1, u32(1)) if page else b""))
+    values = session.frame(tshark, tmp_path, packet)
+    assert ("iggy.change.token.required_head" in values) == page
+    assert ("iggy.expert.range" in values) == bad
+
+
+@pytest.mark.parametrize("version, kind, bad", [("0.11.0", 3, True), ("0.11.0", 2, False), ("0.11.0", 1, False),
+                                                ("0.12.0", 3, False), ("0.12.2", 3, False)])
+def test_external_groups_came_with_0_12(tshark, tmp_path, version, kind, bad):
+    session = Session(version)
+    packet = session.ask(120, u8(kind) + ident(8) + ident(1) + ident(2) + u8(1) + u32(0))
+    values = session.frame(tshark, tmp_path, packet)
+    assert values["iggy.consumer.kind"] == [str(kind)]
+    assert ("iggy.expert.range" in values) == bad
+
+
 def section(partition, records, status=0, current=100, count=0, following=0):
     return (u32(partition) + u32(status) + u64(current) + u32(count) + u64(1) + u64(2) + u64(3) + u64(following) +
             u32(len(records)))

@@ -44,9 +44,9 @@ check_contents() {
     local plugin="wireshark/plugins/$version/epan/iggy\\.so"
     enter "$root" sh -c 'lintian --fail-on error --suppress-tags bad-distribution-in-changes-file /iggy/packages/*.deb' ||
         fail "lintian finds errors"
-    enter "$root" sh -c 'dpkg-deb -f /iggy/packages/*.deb Depends' | tee /dev/stderr |
+    enter "$root" sh -c 'dpkg-deb -f /iggy/packages/*.deb Depends' | tee >(cat >&2) |
         expect "dependencies of the .deb" "wireshark-common \\(>= $version~\\).*wireshark-common \\(<<"
-    enter "$root" sh -c 'rpm -qlp /iggy/packages/*.rpm' | tee /dev/stderr | expect "files of the .rpm" "$plugin$"
+    enter "$root" sh -c 'rpm -qlp /iggy/packages/*.rpm' | tee >(cat >&2) | expect "files of the .rpm" "$plugin$"
     enter "$root" sh -c 'rpm -qp --requires /iggy/packages/*.rpm' |
         expect "requirements of the .rpm" '^libwireshark\.so\.[0-9]+\(\)'
     enter "$root" sh -c 'tar -tzf /iggy/packages/*.tar.gz' | expect "files of the tarball" "$plugin$"

@@ -464,7 +464,7 @@ static int walk_opaque(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
     if (!iggy_walk_there(walk, row, offset, (uint64_t)(walk->end - offset)))
         return offset;
     if (iggy_walk_shows(walk) && walk->end > offset) {
-        proto_item *item = proto_tree_add_item(tree, hf_iggy_change_body, walk->tvb, offset, walk->end - offset, ENC_NA);
+        proto_item *item = iggy_add_unread(walk->pdu->pinfo, tree, hf_iggy_change_body, walk->tvb, offset, walk->end - offset);
         expert_add_info(walk->pdu->pinfo, item, why);
     }
     return walk->end;

@@ -204,7 +204,7 @@ static const iggy_row_t snapshot_request_rows[] = {
 };
 
 static const iggy_row_t snapshot_reply_rows[] = {
-    IGGY_REST(hf_iggy_snapshot_data, .fact = IGGY_FACT_LEN), /* a ZIP archive */
+    IGGY_REST(hf_iggy_snapshot_data, .fact = IGGY_FACT_LEN, .flags = IGGY_OPAQUE), /* a ZIP archive */
     IGGY_ROWS_END
 };
 

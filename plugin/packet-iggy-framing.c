@@ -15,6 +15,7 @@
 #include <epan/expert.h>
 #include <epan/show_exception.h>
 
+#include "packet-iggy-layout.h"
 #include "packet-iggy-legacy.h"
 #include "packet-iggy-recognise.h"
 #include "packet-iggy-wanted.h"
@@ -104,7 +105,7 @@ static void show_continuation(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     proto_item *item = proto_tree_add_item(tree, iggy_proto, tvb, (int)run->offset, length, ENC_NA);
     proto_item_append_text(item, ", continuation");
     proto_tree *below = proto_item_add_subtree(item, ett_iggy_continuation);
-    item = proto_tree_add_item(below, hf_iggy_continuation, tvb, (int)run->offset, length, ENC_NA);
+    item = iggy_add_unread(pinfo, below, hf_iggy_continuation, tvb, (int)run->offset, length);
     if (run->kind == IGGY_RUN_BAD)
         expert_add_info(pinfo, item, &ei_iggy_bad_size);
     else if (run->flags & IGGY_RUN_LOST)

@@ -16,6 +16,7 @@
 #include <epan/proto_data.h>
 
 #include "packet-iggy-framing.h"
+#include "packet-iggy-layout.h"
 
 static int hf_iggy_segment = IGGY_UNREGISTERED;
 static int hf_iggy_segment_in = IGGY_UNREGISTERED;
@@ -193,7 +194,7 @@ static int show_waiting(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, con
     proto_item *item = proto_tree_add_item(tree, iggy_proto, tvb, 0, length, ENC_NA);
     proto_item_append_text(item, ", part of a frame that ends in a later %s", layer->piece);
     proto_tree *below = proto_item_add_subtree(item, ett_iggy_segment);
-    proto_tree_add_item(below, hf_iggy_segment, tvb, 0, length, ENC_NA);
+    iggy_add_unread(pinfo, below, hf_iggy_segment, tvb, 0, length);
     if (PINFO_FD_VISITED(pinfo) && piece->ends_in != UINT32_MAX)
         proto_item_set_generated(proto_tree_add_uint(below, hf_iggy_segment_in, tvb, 0, 0, piece->ends_in));
     return length;

@@ -123,13 +123,22 @@ static inline uint64_t number_at(const iggy_walk_t *walk, int offset, unsigned s
     }
 }
 
-/* Bytes that no row reads. What they are is not known, so that a secret may be among them. */
+static proto_item *add_hidden(packet_info *pinfo, proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length)
+{
+    uint8_t *zeros = (uint8_t *)wmem_alloc0(pinfo->pool, (size_t)length + 1);
+    return proto_tree_add_bytes_format_value(tree, hf, tvb, offset, length, zeros, "[hidden]");
+}
+
+proto_item *iggy_add_unread(packet_info *pinfo, proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length)
+{
+    return iggy_hide_secrets ? add_hidden(pinfo, tree, hf, tvb, offset, length)
+                             : proto_tree_add_item(tree, hf, tvb, offset, length, ENC_NA);
+}
+
+/* Bytes that no row reads. */
 static proto_item *show_unread(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, int length)
 {
-    if (!iggy_hide_secrets)
-        return proto_tree_add_item(tree, hf, walk->tvb, offset, length, ENC_NA);
-    uint8_t *zeros = (uint8_t *)wmem_alloc0(walk->pdu->pinfo->pool, (size_t)length + 1);
-    return proto_tree_add_bytes_format_value(tree, hf, walk->tvb, offset, length, zeros, "[hidden]");
+    return iggy_add_unread(walk->pdu->pinfo, tree, hf, walk->tvb, offset, length);
 }
 
 /* Counts an item of this frame; beyond the limit nothing more is shown. */
@@ -218,8 +227,7 @@ static proto_item *show_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
     else if (type == FT_BYTES)
         encoding = ENC_NA;
     if (type == FT_BYTES && (row->flags & IGGY_SECRET) && iggy_hide_secrets) {
-        uint8_t *zeros = (uint8_t *)wmem_alloc0(walk->pdu->pinfo->pool, row->size);
-        proto_tree_add_bytes_format_value(tree, *row->hf, walk->tvb, offset, row->size, zeros, "[hidden]");
+        add_hidden(walk->pdu->pinfo, tree, *row->hf, walk->tvb, offset, row->size);
         return NULL;
     }
     proto_item *item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, row->size, encoding);
@@ -314,10 +322,9 @@ static void show_string(iggy_walk_t *walk, const iggy_row_t *row, int hf, proto_
 {
     bool text = proto_registrar_get_nth((unsigned)hf)->type == FT_STRING;
     proto_item *item;
-    if ((row->flags & IGGY_SECRET) && iggy_hide_secrets) {
-        uint8_t *zeros = (uint8_t *)wmem_alloc0(walk->pdu->pinfo->pool, (size_t)length + 1);
+    if ((row->flags & (IGGY_SECRET | IGGY_OPAQUE)) && iggy_hide_secrets) {
         item = text ? proto_tree_add_string(tree, hf, walk->tvb, offset, length, "[hidden]")
-                    : proto_tree_add_bytes_format_value(tree, hf, walk->tvb, offset, length, zeros, "[hidden]");
+                    : add_hidden(walk->pdu->pinfo, tree, hf, walk->tvb, offset, length);
     } else {
         item = proto_tree_add_item(tree, hf, walk->tvb, offset, length, text ? ENC_UTF_8 | ENC_NA : ENC_NA);
     }
@@ -804,8 +811,10 @@ void iggy_walk_close(iggy_walk_t *walk, proto_tree *tree, int offset)
 void iggy_register_layout(int proto _U_)
 {
     prefs_register_bool_preference(iggy_preferences, "hide_secrets", "Hide secrets",
-                                   "Replace passwords, tokens, keys and bind secrets in the tree and the columns by a "
-                                   "placeholder. The bytes pane shows them all the same.",
+                                   "Show a placeholder in tree and columns for passwords, tokens, hashes, keys and bind "
+                                   "secrets, and for bytes among which there may be one: parts of frames, bodies that are "
+                                   "not known. The bytes of the packet stay what they are: the bytes pane shows them, TCP "
+                                   "has items of its own with them, and so have PDML (value) and JSON (tcp.payload).",
                                    &iggy_hide_secrets);
     prefs_register_uint_preference(iggy_preferences, "elements_limit", "Most elements of a frame to show",
                                    "Messages and list elements of one frame beyond this number are shown as bytes.", 10,

@@ -88,6 +88,7 @@ typedef enum {
 #define IGGY_NAMED     0x0080u /* ITEM with a fact X_ID that no name follows: the name learnt is added, generated */
 #define IGGY_SOFT      0x0100u /* BLOCK, EXTENT: content that does not fit is legal: shown as bytes of hf_2 without a warning
                                   and fits (user headers may be ciphertext) */
+#define IGGY_OPAQUE    0x0400u /* SPAN, REST: bytes of any kind, a secret may be among them: hidden where secrets are */
 #define IGGY_ASIDE     0x0200u /* what the row reads decides nothing that is kept or learnt (packet-iggy-repeats.h) */
 
 struct iggy_row;
@@ -195,6 +196,12 @@ bool iggy_layout_fits(iggy_pdu_t *pdu, const iggy_row_t *rows, uint8_t version, 
  * rows did not fit; extra data with a note if bytes are left after `offset`.
  */
 void iggy_walk_close(iggy_walk_t *walk, proto_tree *tree, int offset);
+
+/**
+ * Add bytes that nobody reads. What they are is not known, so a secret may be among them: the preference that hides secrets
+ * hides them, too. `hf` is FT_BYTES; `offset` and `length` are captured.
+ */
+proto_item *iggy_add_unread(packet_info *pinfo, proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length);
 
 /** Whether walk shows: mode SHOW, and not beyond the item limit. */
 static inline bool iggy_walk_shows(const iggy_walk_t *walk) { return walk->mode == IGGY_WALK_SHOW && !walk->silent; }

@@ -153,7 +153,7 @@ static bool is_secret(uint32_t code, bool from_client)
     for (unsigned i = 0; from_client && i < G_N_ELEMENTS(codes); i++)
         if (codes[i] == code)
             return true;
-    return !from_client && code == 42;
+    return !from_client && (code == 42 || code == 0); /* 0: the request is not in the capture */
 }
 
 static void show_body(proto_tree *tree, tvbuff_t *tvb, uint32_t code, bool from_client)
@@ -292,7 +292,8 @@ static void show_bytes(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, uint
 {
     tvbuff_t *part = tvb_new_subset_length(tvb, 0, (int)length);
     const char *line = wmem_strdup_printf(pinfo->pool, "Continuation, %u bytes", length);
-    proto_tree_add_item(open_tree(tree, part, pinfo, line), hf_iggy_legacy_body, part, 0, -1, ENC_NA);
+    int hf = iggy_hide_secrets ? hf_iggy_legacy_hidden : hf_iggy_legacy_body;
+    proto_tree_add_item(open_tree(tree, part, pinfo, line), hf, part, 0, -1, ENC_NA);
 }
 
 static void show_lost(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, uint32_t offset)

@@ -136,7 +136,7 @@ static int walk_payload(iggy_pdu_t *pdu, iggy_walk_t *walk, proto_tree *tree)
     if (offset >= walk->end && pdu->response)
         return offset;
     const iggy_row_t *rows = iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0) && pdu->response ? iggy_rows_none : iggy_body_rows(pdu);
-    static const iggy_row_t opaque[] = { IGGY_REST(hf_iggy_opaque), IGGY_ROWS_END };
+    static const iggy_row_t opaque[] = { IGGY_REST(hf_iggy_opaque, .flags = IGGY_OPAQUE), IGGY_ROWS_END };
     return iggy_walk_rows(walk, rows ? rows : opaque, tree, offset);
 }
 

@@ -235,7 +235,7 @@ static const iggy_row_t manifest_entry[] = {
     IGGY_U64(hf_iggy_artifact_frontier, .label = ", frontier |"),
     IGGY_U64(hf_iggy_artifact_length, .label = ", | bytes"),
     IGGY_FIXED(hf_iggy_artifact_checksum, 8),
-    IGGY_REST(hf_iggy_manifest_rest),
+    IGGY_REST(hf_iggy_manifest_rest, .flags = IGGY_OPAQUE),
     IGGY_ROWS_END
 };
 
@@ -254,7 +254,7 @@ static const iggy_row_t manifest[] = {
 };
 
 static const iggy_row_t chunk[] = {
-    IGGY_REST(hf_iggy_chunk_data, .fact = IGGY_FACT_LEN),
+    IGGY_REST(hf_iggy_chunk_data, .fact = IGGY_FACT_LEN, .flags = IGGY_OPAQUE), /* users and their hashes, too */
     IGGY_ROWS_END
 };
 

@@ -255,7 +255,7 @@ int iggy_call_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
 {
     if (!iggy_walk_there(walk, row, offset, 16))
         return offset;
-    if (iggy_walk_shows(walk))
+    if (iggy_walk_shows(walk) && !walk->rows_alone)
         show_checksum(walk->pdu, tree, offset);
     return offset + 16;
 }
@@ -264,7 +264,7 @@ int iggy_call_checksum_body(iggy_walk_t *walk, const iggy_row_t *row, proto_tree
 {
     if (!iggy_walk_there(walk, row, offset, 16))
         return offset;
-    if (iggy_walk_shows(walk))
+    if (iggy_walk_shows(walk) && !walk->rows_alone)
         show_body_checksum(walk->pdu, tree, offset);
     return offset + 16;
 }
@@ -278,7 +278,7 @@ int iggy_call_request_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_t
     if (!iggy_walk_there(walk, row, offset, 16))
         return offset;
     iggy_walk_note(walk, IGGY_FACT_REQUEST_CHECKSUM, tvb_get_letoh64(walk->tvb, offset), offset, 16, NULL);
-    if (!iggy_walk_shows(walk))
+    if (!iggy_walk_shows(walk) || walk->rows_alone)
         return offset + 16;
     iggy_pdu_t *pdu = walk->pdu;
     bool zero = zero16(pdu->tvb, offset);

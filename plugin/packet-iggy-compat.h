@@ -84,6 +84,13 @@ typedef gboolean iggy_bool;
 #define iggy_val_to_str(pool, value, strings, format) ((void)(pool), val_to_str((value), (strings), (format)))
 #endif
 
+/* A buffer of text with room from the beginning. */
+#if IGGY_WS_AT_LEAST(4, 1)
+#define iggy_strbuf_new(pool, size) wmem_strbuf_new_sized((pool), (size))
+#else
+#define iggy_strbuf_new(pool, size) wmem_strbuf_sized_new((pool), (size), 0)
+#endif
+
 /* A text with escapes for what is not printable; it moved, and takes plain characters since. */
 #if IGGY_WS_AT_LEAST(4, 3)
 #include <wsutil/str_util.h>

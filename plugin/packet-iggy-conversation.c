@@ -20,6 +20,7 @@
 #include "packet-iggy-names.h"
 #include "packet-iggy-sessions.h"
 #include "packet-iggy-values.h"
+#include "packet-iggy-wanted.h"
 
 #define BLOCK_FIRST 8u   /* records in the first block; connections are often short */
 #define BLOCK_SHIFT 6u   /* blocks that double: 8, 16, ... 256; all later ones have 512 */
@@ -122,7 +123,7 @@ static unsigned first_of_packet(const iggy_records_t *records, uint32_t packet)
 }
 
 /* Frames are mostly asked for in order, so that the next record is the right one, or in the first pass there is none yet. */
-static iggy_frame_t *find_record(iggy_records_t *records, uint32_t packet, uint64_t position)
+static iggy_frame_t *find_record(iggy_records_t *records, uint32_t packet, uint32_t position)
 {
     uint32_t last = records->count ? record_at(records, records->count - 1)->packet : 0;
     if (last < packet)
@@ -221,6 +222,8 @@ static uint32_t reply_code(const iggy_pdu_t *pdu)
     return command ? command->code : 0;
 }
 
+static uint32_t number_of(const iggy_exchange_t *exchange) { return exchange ? exchange->number : 0; }
+
 static void first_request(iggy_conversation_t *conversation, iggy_pdu_t *pdu, iggy_frame_t *frame)
 {
     iggy_client_t *client = iggy_pairs_client(pdu, &conversation->pairs);
@@ -233,13 +236,14 @@ static void first_request(iggy_conversation_t *conversation, iggy_pdu_t *pdu, ig
     if (client)
         note_speaker(conversation, pdu, client);
     pdu->code = request_code(pdu);
-    frame->exchange = iggy_pairs_request(pdu, &conversation->pairs, &conversation->versions, &frame->notes);
+    frame->exchange = number_of(iggy_pairs_request(pdu, &conversation->pairs, &conversation->versions, &frame->notes));
 }
 
 static void first_reply(iggy_conversation_t *conversation, iggy_pdu_t *pdu, iggy_frame_t *frame)
 {
-    frame->exchange = iggy_pairs_reply(pdu, &conversation->pairs, &conversation->versions, &frame->notes);
-    pdu->code = frame->exchange && frame->exchange->code ? frame->exchange->code : reply_code(pdu);
+    const iggy_exchange_t *exchange = iggy_pairs_reply(pdu, &conversation->pairs, &conversation->versions, &frame->notes);
+    frame->exchange = number_of(exchange);
+    pdu->code = exchange && exchange->code ? exchange->code : reply_code(pdu);
 }
 
 static iggy_frame_t *first_pass(iggy_conversation_t *conversation, iggy_pdu_t *pdu)
@@ -255,7 +259,7 @@ static iggy_frame_t *first_pass(iggy_conversation_t *conversation, iggy_pdu_t *p
         else if (pdu->command == IGGY_REPLY && keyed)
             first_reply(conversation, pdu, frame);
         else if (pdu->command == IGGY_EVICTION)
-            frame->exchange = iggy_pairs_eviction(pdu, &conversation->pairs);
+            frame->exchange = number_of(iggy_pairs_eviction(pdu, &conversation->pairs));
     }
     iggy_versions_after(pdu, &conversation->versions);
     frame->version = (uint8_t)iggy_versions_current(&conversation->versions);
@@ -286,7 +290,7 @@ void iggy_conversation_frame(iggy_pdu_t *pdu)
             frame = first_pass(conversation, pdu);
     }
     pdu->frame = frame;
-    pdu->exchange = frame && !pdu->place->replica ? frame->exchange : NULL;
+    pdu->exchange = frame && !pdu->place->replica ? iggy_pairs_exchange(frame->exchange) : NULL;
     pdu->version = frame ? iggy_versions_at(&conversation->versions, frame->version)->version : iggy_version_preferred();
     fill_code(pdu);
 }
@@ -343,23 +347,25 @@ static void show_code(iggy_pdu_t *pdu, proto_tree *tree)
 {
     bool on_the_wire = pdu->command == IGGY_REQUEST && pdu->operation == IGGY_OP_NON_REPLICATED;
     bool client = pdu->command == IGGY_REQUEST || pdu->response;
+    if (iggy_rows_alone(tree) && !iggy_field_wanted(tree, hf_iggy_code))
+        return;
     if (pdu->code && client && !on_the_wire)
         proto_item_set_generated(proto_tree_add_uint(tree, hf_iggy_code, pdu->tvb, 0, 0, pdu->code));
 }
 
 static void show_retry(iggy_pdu_t *pdu, proto_tree *tree, const iggy_exchange_t *exchange)
 {
+    const iggy_exchange_t *first = iggy_exchange_first(exchange);
+    if (!first)
+        return;
     if (exchange->flags & IGGY_EXCHANGE_CANCELS) {
-        if (exchange->first)
-            show_link(pdu, tree, hf_iggy_cancels, exchange->first->request_frame);
+        show_link(pdu, tree, hf_iggy_cancels, first->request_frame);
         return;
     }
-    if (!exchange->first)
-        return;
     proto_item *item = proto_tree_add_boolean(tree, hf_iggy_retry, pdu->tvb, 0, 0, true);
     proto_item_set_generated(item);
     expert_add_info(pdu->pinfo, item, &ei_iggy_retry);
-    show_link(pdu, tree, hf_iggy_retry_of, exchange->first->request_frame);
+    show_link(pdu, tree, hf_iggy_retry_of, first->request_frame);
 }
 
 static void show_asides(iggy_pdu_t *pdu, proto_tree *tree, const iggy_exchange_t *exchange)
@@ -438,11 +444,24 @@ static void show_response(iggy_pdu_t *pdu, proto_tree *tree)
         expert_add_info(pdu->pinfo, pdu->item, &ei_iggy_failed_login);
 }
 
+/* Whether somebody looks for what earlier and later frames tell. Where rows stand alone, no expert item counts. */
+static bool links_wanted(proto_tree *tree)
+{
+    static iggy_answer_t answer;
+    if (!iggy_rows_alone(tree))
+        return true;
+    if (!iggy_answered(&answer))
+        answer.yes = iggy_range_wanted(tree, hf_iggy_version, hf_iggy_evicted_in);
+    return answer.yes;
+}
+
 void iggy_conversation_show(iggy_pdu_t *pdu, proto_tree *tree)
 {
     if (!pdu->frame)
         return;
     show_code(pdu, tree);
+    if (!links_wanted(tree))
+        return;
     if (pdu->command == IGGY_REQUEST)
         show_request(pdu, tree);
     else if (pdu->response)

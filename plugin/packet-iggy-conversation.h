@@ -35,14 +35,17 @@ typedef enum {
     IGGY_EXCHANGE_SILENT    /* waits for nothing (cancellations) */
 } iggy_exchange_state_t;
 
-#define IGGY_EXCHANGE_CANCELS   0x01u /* `first` is what it cancels; without: `first` is what it repeats */
+#define IGGY_EXCHANGE_CANCELS   0x01u /* it waits for nothing; iggy_exchange_first() is what it cancels, if that is known */
 #define IGGY_EXCHANGE_IN_DOUBT  0x02u /* bytes of the other direction were lost while it was open */
 #define IGGY_EXCHANGE_TRANSIENT 0x04u /* refused with 57 or 58: the same number comes again */
+#define IGGY_EXCHANGE_REPEATS   0x08u /* a retry: iggy_exchange_first() is what it repeats */
 
+/* There is one for every two frames or so, and all of them stay: 48 bytes. */
 typedef struct iggy_exchange {
     uint64_t request;       /* request number */
-    int64_t  request_seconds;     /* time of its packet; an nstime_t would leave the place of `connection` empty */
-    uint32_t request_nanoseconds;
+    int64_t  request_when;  /* iggy_request_time() */
+    void    *request_facts; /* iggy_kept_t or NULL: ids and names of the request that its reply needs (names, Info) */
+    uint32_t number;        /* private: its own */
     uint32_t connection;    /* private: tells connections apart */
     uint32_t request_frame; /* packet numbers, 0 = not in the capture */
     uint32_t reply_frame;
@@ -50,20 +53,18 @@ typedef struct iggy_exchange {
     uint8_t  operation;     /* of the request */
     uint8_t  state;         /* iggy_exchange_state_t */
     uint8_t  flags;
-    struct iggy_exchange *first; /* a retry: the exchange it repeats; a cancellation: what it cancels */
-    void    *request_facts; /* iggy_kept_t or NULL: ids and names of the request that its reply needs (names, Info) */
 } iggy_exchange_t;
 
 /** Time of the packet that completed the request. */
-static inline nstime_t iggy_request_time(const iggy_exchange_t *exchange)
-{
-    return (nstime_t){ .secs = (time_t)exchange->request_seconds, .nsecs = (int)exchange->request_nanoseconds };
-}
+nstime_t iggy_request_time(const iggy_exchange_t *exchange);
+
+/** Of a retry the exchange that it repeats, of a cancellation what it cancels; else NULL. */
+const iggy_exchange_t *iggy_exchange_first(const iggy_exchange_t *exchange);
 
 /** Whether the exchange repeats an earlier one: statistics count that once. */
 static inline bool iggy_is_retry(const iggy_exchange_t *exchange)
 {
-    return exchange && exchange->first && !(exchange->flags & IGGY_EXCHANGE_CANCELS);
+    return exchange && (exchange->flags & IGGY_EXCHANGE_REPEATS);
 }
 
 /* of replies to clients, and of answers between servers (-links) */

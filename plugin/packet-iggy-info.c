@@ -19,6 +19,35 @@
 
 #define NAME_LIMIT 60u /* bytes of a name */
 
+/* ---- appending: a line is made for each frame, and most of its cost would be that of printf ---- */
+
+static void append_decimal(wmem_strbuf_t *line, const char *before, uint64_t value)
+{
+    char digits[20];
+    unsigned at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    wmem_strbuf_append_len(line, before, strlen(before));
+    wmem_strbuf_append_len(line, digits + at, sizeof digits - at);
+}
+
+static void append_pair(wmem_strbuf_t *line, const char *before, const char *text)
+{
+    wmem_strbuf_append_len(line, before, strlen(before));
+    wmem_strbuf_append_len(line, text, strlen(text));
+}
+
+/* Printable ASCII that needs no escapes. */
+static bool is_plain(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!g_ascii_isprint(text[i]) || text[i] == '\\' || text[i] == '"')
+            return false;
+    return true;
+}
+
 /* ---- objects ---- */
 
 /* Names are what a client sent: up to 255 bytes, of any kind. A line shows their beginning, escaped. */
@@ -27,8 +56,11 @@ static void append_name(wmem_strbuf_t *line, const char *before, const char *nam
     size_t length = strlen(name), shown = MIN(length, NAME_LIMIT);
     while (shown && shown < length && ((uint8_t)name[shown] & 0xc0) == 0x80)
         shown--;
-    wmem_strbuf_append_printf(line, "%s%s%s", before, iggy_format_text(line->allocator, name, shown),
-                              shown < length ? UTF8_HORIZONTAL_ELLIPSIS : "");
+    if (shown == length && is_plain(name, length))
+        append_pair(line, before, name);
+    else
+        wmem_strbuf_append_printf(line, "%s%s%s", before, iggy_format_text(line->allocator, name, shown),
+                                  shown < length ? UTF8_HORIZONTAL_ELLIPSIS : "");
 }
 
 static bool append_text(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t fact)
@@ -43,7 +75,7 @@ static bool append_number(const iggy_facts_t *facts, wmem_strbuf_t *line, const 
 {
     bool known = iggy_has(facts, fact);
     if (known)
-        wmem_strbuf_append_printf(line, "%s%" PRIu64, before, facts->at[fact].value);
+        append_decimal(line, before, facts->at[fact].value);
     return known;
 }
 
@@ -77,7 +109,14 @@ static void append_bytes(wmem_strbuf_t *line, uint64_t bytes)
 {
     static const char *const units[] = { "kB", "MB", "GB", "TB" };
     if (bytes < 1000) {
-        wmem_strbuf_append_printf(line, ", %" PRIu64 " B", bytes);
+        append_decimal(line, ", ", bytes);
+        wmem_strbuf_append(line, " B");
+        return;
+    }
+    if (bytes < 1000000 && bytes % 100 != 50) { /* printf rounds halves as binary numbers have them */
+        append_decimal(line, ", ", (bytes + 50) / 1000);
+        append_decimal(line, ".", (bytes + 50) / 100 % 10);
+        wmem_strbuf_append(line, " kB");
         return;
     }
     unsigned unit = 0;
@@ -92,16 +131,18 @@ static void append_count(const iggy_facts_t *facts, wmem_strbuf_t *line, iggy_fa
     if (!iggy_has(facts, fact))
         return;
     uint64_t n = facts->at[fact].value;
-    wmem_strbuf_append_printf(line, ", %" PRIu64 " %s", n, n == 1 ? one : many);
+    append_decimal(line, ", ", n);
+    append_pair(line, " ", n == 1 ? one : many);
 }
 
 /* "up to 10 from offset 50", "up to 10 from next" */
 static void append_poll(const iggy_facts_t *facts, wmem_strbuf_t *line)
 {
     append_number(facts, line, ", up to ", IGGY_FACT_POLL_COUNT);
-    const char *strategy = try_val_to_str((uint32_t)iggy_fact(facts, IGGY_FACT_STRATEGY, 0), iggy_poll_strategy_vals);
+    const char *strategy = iggy_has(facts, IGGY_FACT_STRATEGY)
+                               ? try_val_to_str((uint32_t)facts->at[IGGY_FACT_STRATEGY].value, iggy_poll_strategy_vals) : NULL;
     if (strategy)
-        wmem_strbuf_append_printf(line, " from %s", strategy);
+        append_pair(line, " from ", strategy);
     append_number(facts, line, strategy ? " " : ", offset ", IGGY_FACT_OFFSET);
 }
 
@@ -178,8 +219,8 @@ static void append_result(const iggy_pdu_t *pdu, const iggy_command_t *command, 
 static void client_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
 {
     const iggy_facts_t *facts = pdu->facts;
-    wmem_strbuf_append_printf(line, "%s #%" PRIu64 " %s", pdu->command == IGGY_REQUEST ? "Request" : "Reply",
-                              iggy_fact(facts, IGGY_FACT_REQUEST, 0), client_command(pdu));
+    append_decimal(line, pdu->command == IGGY_REQUEST ? "Request #" : "Reply #", iggy_fact(facts, IGGY_FACT_REQUEST, 0));
+    append_pair(line, " ", client_command(pdu));
     append_objects(facts, line);
     append_login(facts, line);
     const iggy_command_t *command = iggy_command(pdu->code);
@@ -271,17 +312,19 @@ static void append_parts(const iggy_pdu_t *pdu, wmem_strbuf_t *line, const iggy_
             continue;
         const char *name = fact_name(pdu, parts[i].fact);
         if (name)
-            wmem_strbuf_append_printf(line, " %s", name);
+            append_pair(line, " ", name);
         else
-            wmem_strbuf_append_printf(line, "%s%" PRIu64, parts[i].label, pdu->facts->at[parts[i].fact].value);
+            append_decimal(line, parts[i].label, pdu->facts->at[parts[i].fact].value);
     }
 }
 
 static void replica_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
 {
-    wmem_strbuf_append(line, val_to_str_const(pdu->command, iggy_command_vals, "unknown command"));
-    if (!try_val_to_str(pdu->command, iggy_command_vals))
-        wmem_strbuf_append_printf(line, " %u", pdu->command);
+    const char *command = try_val_to_str(pdu->command, iggy_command_vals);
+    if (command)
+        wmem_strbuf_append(line, command);
+    else
+        append_decimal(line, "unknown command ", pdu->command);
     for (size_t i = 0; i < G_N_ELEMENTS(replica_parts); i++)
         if (replica_parts[i].command == pdu->command)
             append_parts(pdu, line, replica_parts[i].parts);
@@ -290,7 +333,7 @@ static void replica_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
     if (outcome)
         wmem_strbuf_append_printf(line, ": %s", outcome);
     if (pdu->operation)
-        wmem_strbuf_append_printf(line, " %s", iggy_operation_name(pdu->pinfo, pdu->operation));
+        append_pair(line, " ", iggy_operation_name(pdu->pinfo, pdu->operation));
     else if (iggy_fact(pdu->facts, IGGY_FACT_GROUP, 0) == IGGY_GROUP_METADATA) /* an operation says so itself */
         wmem_strbuf_append(line, " metadata");
     append_objects(pdu->facts, line); /* those of a partition's group too */

@@ -14,6 +14,7 @@
 
 #include "packet-iggy-fields.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-wanted.h"
 
 #define IGGY_ITEMS_LIMIT 450000u /* all levels of a frame; Wireshark gives up at 1,000,000 a packet, faked ones counted */
 
@@ -402,7 +403,8 @@ static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
         iggy_walk_note(walk, (iggy_fact_t)row->fact, id, offset, 4, NULL);
         if (row->fact)
             walk->facts->has[row->fact + 1] = 0;
-        text = wmem_strdup_printf(walk->pdu->pinfo->pool, "%" PRIu64, id);
+        if (row->label && walk->element)
+            text = wmem_strdup_printf(walk->pdu->pinfo->pool, "%" PRIu64, id);
     } else {
         text = text_at(walk, offset, length);
         if (row->fact) {
@@ -708,6 +710,16 @@ static inline bool row_holds(iggy_walk_t *walk, const iggy_row_t *row, int offse
     return true;
 }
 
+/* Items and reserved bytes that need not be shown: those of a walk for facts, and in a filter's tree those that it does not name. */
+static inline bool is_read_only(const iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree)
+{
+    if (row->kind > IGGY_ROW_RESERVED || (row->flags & IGGY_NAMED))
+        return false;
+    if (walk->mode == IGGY_WALK_FACTS)
+        return true;
+    return walk->rows_alone && (row->kind == IGGY_ROW_RESERVED || !iggy_field_wanted(tree, *row->hf));
+}
+
 static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *, int) = {
     [IGGY_ROW_ITEM] = walk_item,     [IGGY_ROW_RESERVED] = walk_reserved, [IGGY_ROW_TEXT] = walk_string,
     [IGGY_ROW_BYTES] = walk_string,  [IGGY_ROW_SPAN] = walk_span,         [IGGY_ROW_REST] = walk_rest,
@@ -721,7 +733,7 @@ int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, 
     for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END && !walk->failed; row++) {
         if (!row_holds(walk, row, offset))
             continue;
-        if (row->kind <= IGGY_ROW_RESERVED && walk->mode == IGGY_WALK_FACTS && !(row->flags & IGGY_NAMED))
+        if (is_read_only(walk, row, tree))
             offset = read_item(walk, row, offset);
         else
             offset = walk_kind[row->kind](walk, row, tree, offset);

@@ -146,6 +146,7 @@ typedef struct iggy_walk {
     unsigned    elements;  /* elements shown so far */
     unsigned    items;     /* items shown so far */
     bool        silent;    /* the item limit is reached: walk on, show no more */
+    bool        rows_alone; /* iggy_rows_alone(): rows whose fields nobody looks for are read, not shown */
     iggy_facts_t *facts;   /* where facts go; NULL in mode FIT */
     /* What the facts that are kept came from (packet-iggy-repeats.h): */
     int         decided;   /* they depend on the bytes up to here, */

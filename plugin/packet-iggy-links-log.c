@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "packet-iggy-pool.h"
+
 #define MOST_OPEN 4096u /* entries of a group that wait for a commit */
 #define MOST_DONE 4096u /* entries of a group that are committed, but whose prepare_oks may still come */
 #define NANOSECONDS 1000000000u
@@ -24,9 +26,14 @@
 
 /* ---- entries ---- */
 
+static iggy_pool_t lives;
 static iggy_live_t *unused; /* its next ones too */
 
-void iggy_links_log_init(void) { unused = NULL; }
+void iggy_links_log_init(void)
+{
+    memset(&lives, 0, sizeof lives);
+    unused = NULL;
+}
 
 static iggy_live_t **bucket(const iggy_group_t *group, uint64_t op)
 {
@@ -131,12 +138,10 @@ static void insert_open(iggy_group_t *group, iggy_live_t *live)
 static iggy_live_t *new_live(void)
 {
     iggy_live_t *live = unused;
-    if (live)
-        unused = live->next;
-    else
-        live = wmem_new(wmem_file_scope(), iggy_live_t);
-    memset(live, 0, sizeof *live);
-    return live;
+    if (!live)
+        return (iggy_live_t *)iggy_pool_add(&lives, sizeof *live);
+    unused = live->next;
+    return (iggy_live_t *)memset(live, 0, sizeof *live);
 }
 
 static iggy_entry_t *new_entry(const iggy_pdu_t *pdu, iggy_group_t *group, uint64_t op, uint64_t identity)

@@ -181,29 +181,36 @@ void iggy_briefs_drop(iggy_briefs_t *briefs, unsigned count)
 
 /* ---- links of frames ---- */
 
-/* The lowest bit of the pointer says that it is the entry itself. */
+#define ENTRY_ALONE 0x80000000u /* in the number of a link: it is that of an entry, and there is nothing else */
+
 static iggy_entry_t *entry_alone(const iggy_frame_t *frame)
 {
-    uintptr_t bits = (uintptr_t)frame->link;
-    return bits & 1 ? (iggy_entry_t *)(bits & ~(uintptr_t)1) : NULL;
+    return frame->link & ENTRY_ALONE ? iggy_links_entry(frame->link & ~ENTRY_ALONE) : NULL;
+}
+
+static iggy_link_t *link_of(const iggy_frame_t *frame)
+{
+    return frame->link & ENTRY_ALONE ? NULL : (iggy_link_t *)iggy_pool_at(&links, sizeof(iggy_link_t), frame->link);
 }
 
 void iggy_links_set_entry(iggy_frame_t *frame, iggy_entry_t *entry)
 {
-    if (frame->link && !entry_alone(frame))
-        frame->link->entry = entry;
+    iggy_link_t *link = link_of(frame);
+    if (link)
+        link->entry = entry;
     else
-        frame->link = (iggy_link_t *)((uintptr_t)entry | 1);
+        frame->link = entry->number | ENTRY_ALONE;
 }
 
 iggy_link_t *iggy_links_link(iggy_frame_t *frame)
 {
-    iggy_entry_t *entry = entry_alone(frame);
-    if (!entry && frame->link)
-        return frame->link;
-    frame->link = (iggy_link_t *)iggy_pool_add(&links, sizeof *frame->link);
-    frame->link->entry = entry;
-    return frame->link;
+    iggy_link_t *link = link_of(frame);
+    if (link)
+        return link;
+    link = (iggy_link_t *)iggy_pool_add(&links, sizeof *link);
+    link->entry = entry_alone(frame);
+    frame->link = links.count;
+    return link;
 }
 
 /* The link of a frame, or one made of its entry in `room`; NULL if it has neither. All passes. */
@@ -211,7 +218,7 @@ const iggy_link_t *iggy_links_of(const iggy_frame_t *frame, iggy_link_t *room)
 {
     iggy_entry_t *entry = entry_alone(frame);
     if (!entry)
-        return frame->link;
+        return link_of(frame);
     memset(room, 0, sizeof *room);
     room->entry = entry;
     return room;

@@ -153,7 +153,7 @@ typedef struct {
 
 /*
  * What a frame of the replica plane is part of. Written in the first pass. Most prepares and prepare_oks have an entry and
- * nothing else: their record points to it at once, with its lowest bit set.
+ * nothing else: their record has its number.
  */
 typedef struct iggy_link {
     iggy_entry_t *entry;

@@ -13,6 +13,7 @@
 
 #include "packet-iggy-commands.h"
 #include "packet-iggy-pdu.h"
+#include "packet-iggy-pool.h"
 
 #define OPEN_SECONDS   900  /* a deferred poll waits 630 s at most (messages.md 4.4) */
 #define OPEN_LIMIT     4096u
@@ -22,7 +23,7 @@
 #define RETRY_WINDOW   128u /* numbers: a write so far below the highest is not executed */
 #define ORPHANS_LIMIT  16u
 #define REPEATS_LIMIT  256u /* open requests of one key that are compared with a new one */
-#define CHUNK          64u
+#define NANOSECONDS    INT64_C(1000000000)
 
 /* Whether a request may have been answered in bytes that the capture misses; or that it has not seen so far. */
 typedef enum { IGGY_NO_DOUBT, IGGY_SUSPECTED, IGGY_LOST } iggy_doubt_t;
@@ -64,24 +65,36 @@ static const uint8_t nothing[16];
 /* file scope: memory of one capture */
 static wmem_map_t      *clients;  /* id to iggy_client_t */
 static wmem_map_t      *asides;   /* exchange to iggy_aside_t */
-static iggy_exchange_t *chunk;
-static unsigned         chunk_left;
+static iggy_pool_t      exchanges;
 static iggy_open_t     *unused;
 static uint32_t         connections;
 
 /* ---- memory ---- */
 
+/* Nanoseconds since the epoch. No capture is from 2262 or later; if one says so, all of it wraps alike. */
+static int64_t when(const nstime_t *moment)
+{
+    return (int64_t)((uint64_t)moment->secs * (uint64_t)NANOSECONDS + (uint64_t)moment->nsecs);
+}
+
+nstime_t iggy_request_time(const iggy_exchange_t *exchange)
+{
+    int64_t nanoseconds = exchange->request_when % NANOSECONDS, seconds = exchange->request_when / NANOSECONDS;
+    bool before = nanoseconds < 0; /* the epoch */
+    return (nstime_t){ .secs = (time_t)(seconds - before), .nsecs = (int)(nanoseconds + (before ? NANOSECONDS : 0)) };
+}
+
+iggy_exchange_t *iggy_pairs_exchange(uint32_t number)
+{
+    return (iggy_exchange_t *)iggy_pool_at(&exchanges, sizeof(iggy_exchange_t), number);
+}
+
 static iggy_exchange_t *new_exchange(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs)
 {
-    if (!chunk_left) {
-        chunk = wmem_alloc_array(wmem_file_scope(), iggy_exchange_t, CHUNK);
-        chunk_left = CHUNK;
-    }
-    iggy_exchange_t *exchange = &chunk[--chunk_left];
-    memset(exchange, 0, sizeof *exchange);
+    iggy_exchange_t *exchange = (iggy_exchange_t *)iggy_pool_add(&exchanges, sizeof *exchange);
+    exchange->number = exchanges.count;
     exchange->request = iggy_fact(pdu->facts, IGGY_FACT_REQUEST, 0);
-    exchange->request_seconds = pdu->pinfo->abs_ts.secs;
-    exchange->request_nanoseconds = (uint32_t)pdu->pinfo->abs_ts.nsecs;
+    exchange->request_when = when(&pdu->pinfo->abs_ts);
     exchange->request_frame = pdu->pinfo->num;
     exchange->code = pdu->code;
     exchange->operation = pdu->operation;
@@ -102,6 +115,13 @@ static iggy_aside_t *aside(iggy_exchange_t *exchange)
 const iggy_aside_t *iggy_pairs_aside(const iggy_exchange_t *exchange)
 {
     return (const iggy_aside_t *)wmem_map_lookup(asides, exchange);
+}
+
+const iggy_exchange_t *iggy_exchange_first(const iggy_exchange_t *exchange)
+{
+    bool has = exchange->flags & (IGGY_EXCHANGE_REPEATS | IGGY_EXCHANGE_CANCELS);
+    const iggy_aside_t *found = has ? iggy_pairs_aside(exchange) : NULL;
+    return found ? iggy_pairs_exchange(found->first) : NULL;
 }
 
 void iggy_pairs_init(iggy_pairs_t *pairs)
@@ -186,7 +206,7 @@ static void expire(iggy_pairs_t *pairs, const packet_info *pinfo)
     while (pairs->oldest) {
         const iggy_exchange_t *exchange = pairs->oldest->exchange;
         bool stays = pairs->count <= OPEN_LIMIT && exchange->state == IGGY_EXCHANGE_OPEN &&
-                     pinfo->abs_ts.secs - exchange->request_seconds <= OPEN_SECONDS;
+                     pinfo->abs_ts.secs - iggy_request_time(exchange).secs <= OPEN_SECONDS;
         if (stays)
             return;
         pairs->given_up |= exchange->state == IGGY_EXCHANGE_OPEN;
@@ -403,7 +423,8 @@ static void link_retry(iggy_exchange_t *exchange, iggy_exchange_t *first)
 {
     if (!first || first == exchange)
         return;
-    exchange->first = iggy_is_retry(first) ? first->first : first;
+    exchange->flags |= IGGY_EXCHANGE_REPEATS;
+    aside(exchange)->first = iggy_is_retry(first) ? aside(first)->first : first->number;
     aside(first)->repeated_in = exchange->request_frame;
 }
 
@@ -418,9 +439,10 @@ static iggy_exchange_t *cancellation(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const
         target = recall(pairs->client, key->request, key->operation);
     exchange->state = IGGY_EXCHANGE_SILENT;
     exchange->flags |= IGGY_EXCHANGE_CANCELS;
-    exchange->first = target;
-    if (target)
+    if (target) {
+        aside(exchange)->first = target->number;
         aside(target)->cancelled_in = pdu->pinfo->num;
+    }
     pairs->cancel = exchange;
     return exchange;
 }
@@ -446,7 +468,7 @@ static uint8_t without_effect(const iggy_pdu_t *pdu, iggy_client_t *client, cons
 
 /* ---- replies before their requests ---- */
 
-static uint32_t end_of(const iggy_pdu_t *pdu) { return (uint32_t)pdu->place->position + pdu->size; }
+static uint32_t end_of(const iggy_pdu_t *pdu) { return pdu->place->position + pdu->size; }
 
 static void keep_orphan(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_key_t *key, uint32_t error)
 {
@@ -466,7 +488,7 @@ static void keep_orphan(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_k
 static bool may_answer(const iggy_orphan_t *orphan, const iggy_place_t *request, uint32_t end)
 {
     bool told = request->acknowledges && !request->bounded;
-    bool open = (int32_t)((uint32_t)orphan->frame->position - request->acknowledged) >= 0;
+    bool open = (int32_t)(orphan->frame->position - request->acknowledged) >= 0;
     bool acknowledges = (int32_t)(orphan->key.acknowledged - end) >= 0;
     return orphan->key.bounded && told ? open : acknowledges;
 }
@@ -483,7 +505,7 @@ static bool answered_before(const iggy_pdu_t *pdu, iggy_pairs_t *pairs, const ig
         exchange->state = IGGY_EXCHANGE_ANSWERED;
         exchange->reply_frame = orphan->frame->packet;
         exchange->flags |= is_transient(orphan->error) ? IGGY_EXCHANGE_TRANSIENT : 0;
-        orphan->frame->exchange = exchange;
+        orphan->frame->exchange = exchange->number;
         orphan->frame->notes &= (uint8_t)~(IGGY_NOTE_NO_REQUEST | IGGY_NOTE_GIVEN_UP);
         orphan->frame->notes |= IGGY_NOTE_LATER;
         memmove(orphan, orphan + 1, (--pairs->orphans_count - i) * sizeof *orphan);
@@ -783,8 +805,7 @@ iggy_exchange_t *iggy_pairs_eviction(iggy_pdu_t *pdu, iggy_pairs_t *pairs)
 /* Memory of the last capture is gone. */
 static void forget(void)
 {
-    chunk = NULL;
-    chunk_left = 0;
+    memset(&exchanges, 0, sizeof exchanges);
     unused = NULL;
     connections = 0;
 }

@@ -23,17 +23,17 @@
 #define IGGY_NOTE_FAILED_LOGIN 0x40u
 #define IGGY_NOTE_LATER        0x80u /* the request comes later in the capture than the reply */
 
-/* Written in the first pass, read in all. */
+/* Written in the first pass, read in all; 16 bytes. */
 typedef struct iggy_frame {
-    uint64_t         position; /* iggy_place_t */
+    uint32_t packet;
+    uint32_t position;     /* iggy_place_t */
     union {
-        iggy_exchange_t  *exchange; /* client plane */
-        struct iggy_link *link;     /* replica plane: of the room of links */
+        uint32_t exchange; /* client plane: iggy_pairs_exchange() */
+        uint32_t link;     /* replica plane: of the room of links */
     };
-    uint32_t         packet;
-    uint16_t         ordinal;  /* number of the frame among those of its packet, from 1 */
-    uint8_t          version;  /* index of the version's state */
-    uint8_t          notes;    /* IGGY_NOTE_... */
+    uint16_t ordinal;      /* number of the frame among those of its packet, from 1 */
+    uint8_t  version;      /* index of the version's state */
+    uint8_t  notes;        /* IGGY_NOTE_... */
 } iggy_frame_t;
 
 struct iggy_session_history;
@@ -72,10 +72,14 @@ typedef struct {
 /* Rare links between exchanges, beside them. */
 typedef struct {
     uint32_t cancelled_in, repeated_in, evicted_in; /* packets, 0 = not */
+    uint32_t first;  /* number of the exchange that it repeats or cancels, 0 = none */
     uint32_t digest; /* of the body of a request that was refused for the moment */
 } iggy_aside_t;
 
 void iggy_pairs_init(iggy_pairs_t *pairs);
+
+/** The exchange of a number that a frame has, NULL for 0. All passes. */
+iggy_exchange_t *iggy_pairs_exchange(uint32_t number);
 
 /** The client of a request, made when it is new; NULL if the header is cut short. */
 iggy_client_t *iggy_pairs_client(const iggy_pdu_t *pdu, iggy_pairs_t *pairs);

@@ -86,8 +86,11 @@ static void show_header(iggy_pdu_t *pdu)
     proto_tree *tree = proto_item_add_subtree(item, ett_iggy_header);
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, IGGY_WALK_SHOW, pdu->version, (int)IGGY_HEADER_SIZE);
+    walk.rows_alone = iggy_rows_alone(pdu->tree);
     int after = iggy_walk_rows(&walk, iggy_header_rows(pdu->command), tree, 0);
     iggy_walk_close(&walk, tree, after);
+    if (walk.rows_alone)
+        return;
     show_unknown(pdu);
     iggy_check_code(pdu);
     iggy_check_header(pdu, tree);
@@ -180,12 +183,15 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
     }
     bool looked_at = col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted();
     bool needed = first_pass && teaches(pdu);
-    pdu->taught = needed && !looked_at && iggy_repeats(pdu);
+    bool repeats = needed && iggy_repeats(pdu); /* then its exchange has the facts that are kept of it */
+    pdu->taught = repeats && !looked_at;
     if (looked_at || (needed && !pdu->taught))
         walk_body(pdu, IGGY_WALK_FACTS, NULL);
 }
 
 /* ---- columns ---- */
+
+#define LINE_SIZE 160u /* most lines are shorter; the others grow */
 
 /* Several frames of a packet stand one after the other; the fence keeps what an earlier one wrote. */
 static void fill_columns(iggy_pdu_t *pdu)
@@ -195,7 +201,7 @@ static void fill_columns(iggy_pdu_t *pdu)
     bool visible = pdu->tree && PTREE_DATA(pdu->tree)->visible;
     if (!info && !visible)
         return;
-    wmem_strbuf_t *line = wmem_strbuf_new(pdu->pinfo->pool, "");
+    wmem_strbuf_t *line = iggy_strbuf_new(pdu->pinfo->pool, LINE_SIZE);
     iggy_info(pdu, line);
     if (info) {
         col_set_str(columns, COL_PROTOCOL, "Iggy");
@@ -248,22 +254,10 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
 
 /* ---- registration ---- */
 
-/* The highest field number of the protocol so far: fields are numbered in the order of their registration. */
-static int last_field(int proto)
-{
-    void *cookie = NULL;
-    int last = 0;
-    for (header_field_info *f = proto_get_first_protocol_field(proto, &cookie); f;
-         f = proto_get_next_protocol_field(proto, &cookie))
-        if (f->id > last)
-            last = f->id;
-    return last;
-}
-
 void iggy_register_bodies(int proto)
 {
     iggy_register_header_fields(proto);
-    first_body_field = last_field(proto) + 1;
+    first_body_field = iggy_last_field(proto) + 1;
     iggy_register_fields(proto);
     iggy_register_options(proto);
     iggy_register_limits(proto);
@@ -275,7 +269,7 @@ void iggy_register_bodies(int proto)
     iggy_register_commands_groups(proto);
     iggy_register_batch(proto);
     iggy_register_replica(proto);
-    last_body_field = last_field(proto);
+    last_body_field = iggy_last_field(proto);
 }
 
 void iggy_register_pdu(int proto)

@@ -18,6 +18,7 @@
 #include "packet-iggy-connection.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-values.h"
+#include "packet-iggy-wanted.h"
 
 #define CODE_BIND         15u
 #define CODE_SYNC         606u
@@ -367,8 +368,20 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     show_memberships(pdu, below, session);
 }
 
+static bool session_wanted(proto_tree *tree)
+{
+    static iggy_answer_t answer;
+    if (!iggy_rows_alone(tree))
+        return true;
+    if (!iggy_answered(&answer))
+        answer.yes = iggy_range_wanted(tree, hf_iggy_session_state, hf_iggy_session_assignment);
+    return answer.yes;
+}
+
 void iggy_sessions_show(iggy_pdu_t *pdu, proto_tree *tree)
 {
+    if (!session_wanted(tree))
+        return;
     const iggy_session_t *session = pdu->place->replica ? NULL : iggy_sessions_of(pdu);
     if (!session)
         return;

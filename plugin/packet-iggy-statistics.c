@@ -322,7 +322,7 @@ static const iggy_exchange_t *answered_now(const iggy_pdu_t *pdu)
     nstime_t span;
     if (pdu->command != IGGY_REPLY || !iggy_conversation_response_time(pdu, &span))
         return NULL;
-    const iggy_exchange_t *exchange = pdu->exchange, *first = iggy_is_retry(exchange) ? exchange->first : exchange;
+    const iggy_exchange_t *exchange = pdu->exchange, *first = iggy_is_retry(exchange) ? iggy_exchange_first(exchange) : exchange;
     void *packet = GUINT_TO_POINTER(pdu->pinfo->num), *counted = wmem_map_lookup(answered_by_retry, first);
     if (counted && counted != packet)
         return NULL;

@@ -8,6 +8,8 @@
 
 #include "packet-iggy-wanted.h"
 
+#include <string.h>
+
 #include <epan/prefs.h>
 #include <epan/tap.h>
 
@@ -25,6 +27,66 @@ bool iggy_answered(iggy_answer_t *answer)
 
 bool iggy_always_wanted(void) { return always; }
 
+/* ---- what the registry knows of our fields ---- */
+
+/* By number from the protocol's on: asked for in each packet, so that calls would cost more than all else together. */
+static const header_field_info **fields;
+static int first_field;
+
+/* Those that are shown beside rows or by checks: their numbers do not stand in a row. */
+static const header_field_info **aside;
+static unsigned aside_count;
+
+static bool is_aside(const char *name)
+{
+    static const char *const beginnings[] = {
+        "iggy.expert.", "iggy.checksum", "iggy.request_checksum", "iggy.reserved", "iggy.undecoded", "iggy.extra",
+    };
+    for (unsigned i = 0; i < array_length(beginnings); i++)
+        if (g_str_has_prefix(name, beginnings[i]))
+            return true;
+    return false;
+}
+
+/* Fields are numbered in the order of their registration. */
+int iggy_last_field(int proto)
+{
+    void *cookie = NULL;
+    int last = proto;
+    for (header_field_info *f = proto_get_first_protocol_field(proto, &cookie); f;
+         f = proto_get_next_protocol_field(proto, &cookie))
+        if (f->id > last)
+            last = f->id;
+    return last;
+}
+
+void iggy_wanted_registered(int proto)
+{
+    unsigned fields_count = (unsigned)(iggy_last_field(proto) - proto + 1);
+    first_field = proto;
+    fields = g_new0(const header_field_info *, fields_count);
+    aside = g_new0(const header_field_info *, fields_count);
+    for (unsigned i = 0; i < fields_count; i++) {
+        fields[i] = proto_registrar_get_nth((unsigned)proto + i);
+        if (is_aside(fields[i]->abbrev))
+            aside[aside_count++] = fields[i];
+    }
+}
+
+/* Four at a time: a filter for one of our fields has hundreds of them looked at. */
+static bool any_referenced(const header_field_info *const *of, unsigned count)
+{
+    unsigned referenced = HF_REF_TYPE_NONE, i = 0;
+    for (; i + 4 <= count; i += 4)
+        referenced |= (unsigned)of[i]->ref_type | (unsigned)of[i + 1]->ref_type | (unsigned)of[i + 2]->ref_type |
+                      (unsigned)of[i + 3]->ref_type;
+    for (; i < count; i++)
+        referenced |= (unsigned)of[i]->ref_type;
+    return referenced != HF_REF_TYPE_NONE;
+}
+
+/* ---- answers ---- */
+
 /* Both are registered after the dissectors, so asked for late. */
 bool iggy_experts_wanted(void)
 {
@@ -38,20 +100,26 @@ bool iggy_experts_wanted(void)
     return have_tap_listener(tap) || (proto > 0 && proto_registrar_get_nth((unsigned)proto)->ref_type != HF_REF_TYPE_NONE);
 }
 
-bool iggy_wanted(proto_tree *tree, const int *const *fields, unsigned count)
+bool iggy_field_wanted(proto_tree *tree, int hf)
 {
-    for (unsigned i = 0; tree && i < count; i++)
-        if (proto_field_is_referenced(tree, *fields[i]))
-            return true;
-    return iggy_experts_wanted();
+    return tree && (PTREE_DATA(tree)->visible || fields[hf - first_field]->ref_type != HF_REF_TYPE_NONE);
 }
 
 bool iggy_range_wanted(proto_tree *tree, int first, int last)
 {
-    for (int hf = first; tree && hf <= last; hf++)
-        if (proto_field_is_referenced(tree, hf))
-            return true;
+    if (tree && (PTREE_DATA(tree)->visible || any_referenced(fields + (first - first_field), (unsigned)(last - first + 1))))
+        return true;
     return iggy_experts_wanted();
+}
+
+bool iggy_rows_alone(proto_tree *tree)
+{
+    static iggy_answer_t answer;
+    if (!tree)
+        return false;
+    if (!iggy_answered(&answer))
+        answer.yes = !PTREE_DATA(tree)->visible && !iggy_experts_wanted() && !any_referenced(aside, aside_count);
+    return answer.yes;
 }
 
 void iggy_register_wanted(module_t *preferences)

@@ -29,12 +29,22 @@ bool iggy_always_wanted(void);
 /** Whether expert items are listened to, or all of them are filtered for. */
 bool iggy_experts_wanted(void);
 
-/** Whether the tree is visible, one of `count` fields is referenced, or expert items are wanted: their tap works
- * without a tree. */
-bool iggy_wanted(proto_tree *tree, const int *const *fields, unsigned count);
+/** Whether the tree is visible or the field is referenced: ours alone. */
+bool iggy_field_wanted(proto_tree *tree, int hf);
 
-/** The same for all fields and expert items whose numbers are from `first` to `last`. */
+/** Whether the tree is visible, one of our fields and expert items whose numbers are from `first` to `last` is referenced, or
+ * expert items are wanted: their tap works without a tree. */
 bool iggy_range_wanted(proto_tree *tree, int first, int last);
+
+/** Whether the tree is a filter's, and none of the fields that it looks for is an expert item, a checksum, or shown where bytes
+ * do not fit: then rows whose fields nobody looks for need not be shown, and nothing need be checked. */
+bool iggy_rows_alone(proto_tree *tree);
+
+/** The highest field number of the protocol so far. */
+int iggy_last_field(int proto);
+
+/** All fields of the protocol are registered. */
+void iggy_wanted_registered(int proto);
 
 void iggy_register_wanted(module_t *preferences);
 

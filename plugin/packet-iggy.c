@@ -53,6 +53,7 @@ void proto_register_iggy(void)
     iggy_register_export(proto_iggy);
     iggy_register_statistics(proto_iggy);
     iggy_register_legacy();
+    iggy_wanted_registered(proto_iggy);
 }
 
 void proto_reg_handoff_iggy(void)

@@ -176,7 +176,7 @@ typedef enum { IGGY_SIDE_CLIENT = 0, IGGY_SIDE_SERVER = 1 } iggy_side_t; /* repl
 /* Where a frame stands; the carriers fill it (tcp, tls, websocket, quic). */
 typedef struct {
     struct iggy_conversation *conversation;
-    uint64_t    position;  /* with the packet's number the key of the frame in all passes: TCP: sequence number of byte 0 */
+    uint32_t    position;  /* with the packet's number the key of the frame in all passes: TCP: sequence number of byte 0 */
     uint64_t    lane;      /* QUIC: number of the stream + 1: a reply answers the request of its stream. Elsewhere 0 */
     iggy_side_t side;
     bool        replica;   /* replica plane */

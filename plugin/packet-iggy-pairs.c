@@ -628,11 +628,12 @@ static iggy_open_t *choose_in_doubt(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, 
     return fitting == 1 || waits(pairs, versions, key) || numbered(versions, key->request) ? newest : NULL;
 }
 
-static iggy_open_t *choose(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_versions_t *versions, iggy_key_t *key)
+static iggy_open_t *choose(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions, iggy_key_t *key)
 {
     candidates_t found;
     gather(pairs, key, &found);
-    if (!found.count && key->acknowledges) { /* a capture that was made up may acknowledge anything */
+    pairs->told |= found.count && key->acknowledges;
+    if (!found.count && key->acknowledges && !pairs->told) { /* a capture that was made up may acknowledge anything */
         key->acknowledges = false;
         gather(pairs, key, &found);
     }

@@ -66,6 +66,7 @@ typedef struct {
     bool              pipelined; /* was seen to send before the reply came */
     bool              registered; /* the client's login went over this connection */
     bool              given_up; /* requests were dropped */
+    bool              told;      /* a reply acknowledged its request: acknowledgements can be believed */
     bool              suspected; /* some are in doubt because of bytes that may be late */
 } iggy_pairs_t;
 

@@ -298,6 +298,25 @@ def test_a_lost_request_in_step(dissect, two_pass):
     assert expert(frames[orphan][0], "no_request")
 
 
+def test_a_reply_that_acknowledges_less_than_the_request(dissect, two_pass):
+    """The request that the server answers comes late, and TCP keeps it to itself; an equal one behind it came before."""
+    capture = synth.Capture()
+    session = Session(capture)
+    session.ask(PING, 1)
+    session.answer(1)
+    tcp = session.tcp
+    late, start = session.frame(PING, 1), tcp.seq["client"]
+    tcp.lose("client", len(late))
+    second = session.ask(PING, 1)
+    tcp.segment("client", late, seq=start)
+    one = tcp.segment("server", reply(request=1, operation=2), ack=start + len(late))
+    tcp.seq["server"] += 256
+    two = session.answer(1)
+    frames = dissect(capture, two_pass, LOSSY)
+    assert not has(frames[one][0], "iggy.response_to")
+    assert number(frames[two][0], "iggy.response_to") == second
+
+
 def test_a_lost_request_equal_to_one_before(dissect, two_pass):
     """Two logouts are equal to the byte, checksum of the body included: the reply to the lost one is not the first one's."""
     capture = synth.Capture()

@@ -241,6 +241,8 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
         show_header(pdu);
         iggy_conversation_show(pdu, pdu->tree);
         iggy_links_show(pdu, pdu->tree);
+    } else if (tree) { /* the layer of a dissector that adds nothing is dropped: frame.protocols would not name it */
+        proto_tree_add_item(tree, proto_iggy, tvb, 0, (int)tvb_captured_length(tvb), ENC_NA);
     }
     dissect_body(pdu, !PINFO_FD_VISITED(pinfo));
     iggy_conversation_after_body(pdu);

@@ -144,7 +144,7 @@ static bool prepare_fits(const uint8_t *header)
 
 static bool handshake_fits(const uint8_t *header)
 {
-    return iggy_size_of(header) == IGGY_HEADER_SIZE && u32_at(header, 52) == 0 && header[192] <= 5;
+    return iggy_size_of(header) == IGGY_HEADER_SIZE && header[192] <= 5;
 }
 
 /* Commands 1 to 4 have no layout: what follows has to speak for them. */
@@ -162,7 +162,7 @@ static const span_t eviction_real[] = { { 0, 32, 0 }, { 0, 0, 0 } };
 static const span_t prepare_minimum[] = { { 8, 8, 0 },   { 24, 8, 0 },  { 32, 16, 1 }, { 176, 8, 1 },
                                           { 209, 7, 0 }, { 240, 8, 0 }, { 0, 0, 0 } };
 static const span_t prepare_real[] = { { 0, 8, 1 }, { 0, 0, 0 } };
-static const span_t handshake_minimum[] = { { 0, 32, 0 }, { 32, 16, 1 }, { 0, 0, 0 } };
+static const span_t handshake_minimum[] = { { 0, 32, 0 }, { 32, 16, 1 }, { 52, 4, 0 }, { 0, 0, 0 } };
 static const span_t sealed_minimum[] = { { 8, 8, 0 }, { 24, 8, 0 }, { 32, 16, 1 }, { 0, 0, 0 } };
 static const span_t nothing[] = { { 0, 0, 0 } };
 static const span_t never[] = { { 62, 1, 1 }, { 0, 0, 0 } }; /* contradicts what all headers have in common */
@@ -282,12 +282,44 @@ bool iggy_claims(const uint8_t *header, const iggy_search_t *search)
     return !id || count_set(header, id, id + 16) >= ID_LEAST;
 }
 
-/* A prefix of what a connection begins with: zeros for client frames and for 14; from 32 bytes on sealed frames too. */
+bool iggy_unknown_frame(const uint8_t *bytes, size_t length, const iggy_search_t *search)
+{
+    if (length < IGGY_HEADER_SIZE || iggy_plausible(bytes, length, search) != IGGY_YES)
+        return false;
+    const shape_t *shape = shape_of(bytes[IGGY_COMMAND_OFFSET]);
+    if ((shape != &request_shape && shape != &reply_shape) || !spans_fit(bytes, shape->minimum) || !spans_fit(bytes, shape->real))
+        return false;
+    if (shape->id && count_set(bytes, shape->id, (size_t)shape->id + 16) < ID_LEAST)
+        return false;
+    size_t end = iggy_size_of(bytes);
+    return end == length || (end + IGGY_HEADER_SIZE <= length && iggy_real(bytes + end, search));
+}
+
+/* As far as the bytes reach: what has to be zero up to there; what may not be, where all of it is there. */
+static bool spans_may_fit(const uint8_t *bytes, size_t length, const span_t *span)
+{
+    for (; span->length; span++) {
+        size_t end = (size_t)span->from + span->length;
+        if (span->least ? end <= length && count_set(bytes, span->from, end) < span->least : !all_zero(bytes, length, span->from, end))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * A prefix of what a connection begins with: zeros for client frames and for 14; from 32 bytes on sealed frames too; behind
+ * the command what its senders keep. Other protocols may begin with zeros, and would wait in vain for the rest.
+ */
 static bool beginning_fits(const uint8_t *bytes, size_t length)
 {
     if (length < 32)
         return all_zero(bytes, length, 0, length);
-    return all_zero(bytes, length, 8, 16) && all_zero(bytes, length, 24, 32);
+    if (!all_zero(bytes, length, 8, 16) || !all_zero(bytes, length, 24, 32))
+        return false;
+    if (length <= IGGY_COMMAND_OFFSET)
+        return true;
+    const shape_t *shape = shape_of(bytes[IGGY_COMMAND_OFFSET]);
+    return shape && shape != &unused_shape && spans_may_fit(bytes, length, shape->minimum) && spans_may_fit(bytes, length, shape->real);
 }
 
 iggy_verdict_t iggy_starts(const uint8_t *bytes, size_t length, uint32_t maximum, bool ours)
@@ -364,7 +396,8 @@ size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, con
 {
     size_t at = length >= IGGY_HEADER_SIZE ? length - IGGY_HEADER_SIZE + 1 : 0;
     for (at = at < from ? from : at; at < length; at++) {
-        if (strict && (length - at < IGGY_COMMAND_END || !all_zero(bytes, length, at, at + 32)))
+        if (strict && (length - at < IGGY_COMMAND_END || !all_zero(bytes, length, at, at + 32) ||
+                       !beginning_fits(bytes + at, length - at)))
             continue;
         if (iggy_plausible(bytes + at, length - at, search) != IGGY_NO)
             return at;

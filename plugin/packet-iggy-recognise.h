@@ -54,7 +54,8 @@ iggy_verdict_t iggy_in_step(const uint8_t *bytes, size_t length, uint32_t maximu
 
 /**
  * At the first byte of a connection: size in range, release 0, a known command, bytes 62..127 zero, something in 128..255.
- * A prefix that contradicts nothing is MORE; unless the connection is ours already, one under 32 bytes has to be all zero.
+ * A prefix that contradicts nothing is MORE; unless the connection is ours already, one under 32 bytes has to be all zero, and
+ * a longer one as far as it reaches as its senders have it.
  */
 iggy_verdict_t iggy_starts(const uint8_t *bytes, size_t length, uint32_t maximum, bool ours);
 
@@ -69,6 +70,12 @@ bool iggy_minimum(const uint8_t *header, const iggy_search_t *search);
 
 /** The strong tests: hold for every real sender. Reads 256 bytes. */
 bool iggy_real(const uint8_t *header, const iggy_search_t *search);
+
+/**
+ * Whether the bytes are a segment that a frame of clients or their server begins, with a code or an operation that nobody
+ * knows: what remains of the strong tests holds, and the frame is all of the segment, or a known one stands behind it.
+ */
+bool iggy_unknown_frame(const uint8_t *bytes, size_t length, const iggy_search_t *search);
 
 /** The strong tests, and identifiers that look random: good for a connection that nothing is known about. Reads 256 bytes. */
 bool iggy_claims(const uint8_t *header, const iggy_search_t *search);
@@ -91,7 +98,7 @@ size_t iggy_find_header(const uint8_t *bytes, size_t length, size_t from, const 
 /**
  * Offset from `from` on where the bytes may be the beginning of a header that goes on after them; `length` if nowhere.
  * Under 52 bytes nothing speaks against one: checksums and cluster may have any value. With `strict` at least 62 bytes of it,
- * 32 zeros first, have to be there: what other traffic hardly ends with.
+ * 32 zeros first, have to be there, and what is there has to be as its senders have it: what other traffic hardly ends with.
  */
 size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search, bool strict);
 

@@ -487,6 +487,11 @@ static void look_for_header(work_t *work)
     const iggy_piece_t *piece = work->piece;
     iggy_search_t search = search_of(work);
     uint32_t from = work->offset;
+    bool clients = work->stream->plane == PLANE_CLIENT;
+    if (clients && piece->one_segment && !from && iggy_unknown_frame(piece->bytes, piece->captured, &search)) {
+        found(work, 0);
+        return;
+    }
     while (from < piece->captured) {
         uint32_t at = (uint32_t)iggy_find_header(piece->bytes, piece->captured, from, &search);
         if (at >= piece->captured)

@@ -397,6 +397,28 @@ def test_prepares_in_the_middle_of_a_connection(tshark, tmp_path):
     on_ports(tshark, tmp_path, build)
 
 
+@pytest.mark.parametrize("values", [dict(operation=2, code=9999), dict(operation=99)], ids=["code", "operation"])
+def test_unknown_requests_behind_a_hole(tshark, tmp_path, values):
+    """Nobody knows the code or the operation, but the frame is all of its segment, or a known one stands behind it."""
+    def build(capture):
+        one = capture.connection()
+        unknown = request(b"\1\2\3", client=CLIENT, request=4, session=7, **values)
+        truth = [(one.client(some_request(300)), 300, 5), (one.server(reply(operation=160, client=CLIENT, request=1)), 256, 8)]
+        one.lose("client", 512)
+        truth.append((one.client(unknown), 259, 5))
+        one.lose("client", 1000)
+        number = one.client(unknown + some_request(300, 5))
+        truth += [(number, 259, 5), (number, 300, 5)]
+        one.lose("server", 777)
+        truth.append((one.server(reply(operation=99, client=CLIENT, request=4, status=3)), 256, 8))
+        one.lose("client", 100)
+        one.client(unknown[:-1])  # the rest is missing
+        one.lose("client", 1)
+        truth.append((one.client(some_request(300, 6)), 300, 5))
+        return truth
+    on_ports(tshark, tmp_path, build, *UNORDERED)
+
+
 def state_chunk(replies):
     """A piece of a client table: replies with their length in front, other bytes around."""
     dice = random.Random(5)
@@ -483,6 +505,14 @@ FOREIGN = {
     "command-0": [("client", other_command(0))],
     "command-99": [("client", other_command(99))],
     "nothing": [("client", frame(5))],
+    # under 256 bytes: what is there of a header contradicts one
+    "command-3-cut": [("client", other_command(3)[:61]), ("client", b"more")],
+    "view-cut": [("client", request(code=1, client=CLIENT, view=9)[:64])],
+    "cluster-cut": [("client", request(code=1, client=CLIENT, cluster=CLUSTER)[:100])],
+    "replica-cut": [("client", request(code=1, client=CLIENT, replica=1)[:62])],
+    "client-cut": [("client", request(code=1, client=0)[:150]), ("server", b"answer")],
+    "handshake-cut": [("client", frame(14, view=3, cluster=CLUSTER)[:90])],
+    "no-cluster-cut": [("client", frame(9, sealed=False, checksum=7)[:80])],
 }
 
 
@@ -511,6 +541,14 @@ def test_keep_alive_is_no_beginning(tshark, tmp_path):
         truth.append((connection.client(some_request(310, 2)), 310, 5))
         return truth
     on_ports(tshark, tmp_path, build)
+
+
+@pytest.mark.parametrize("name", ["real/05_python.pcapng", "real/13_cluster_writes.pcapng", "real/22_other_port.pcapng"])
+def test_the_protocol_is_named_where_nobody_looks_at_it(tshark, name, two_pass):
+    """A filter on frame.protocols shows what `iggy` shows, though no field of ours is wanted then."""
+    options = ["-o", "tcp.try_heuristic_first:TRUE"]
+    packets = tshark.fields(name, ["frame.number"], "-Y", "iggy", *options, two_pass=two_pass)
+    assert packets == tshark.fields(name, ["frame.number"], "-Y", 'frame.protocols contains "iggy"', *options, two_pass=two_pass)
 
 
 # --- how it is found --------------------------------------------------------------------------------------------------

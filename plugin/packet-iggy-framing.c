@@ -114,7 +114,7 @@ static void show_continuation(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
         expert_add_info(pinfo, item, &ei_iggy_continuation);
 }
 
-/* A header whose size is out of range is shown alone, the reason beside it; cut short, as bytes. */
+/* A header whose size is out of range is shown alone, the reason beside it; what is cut short or is no header, as bytes. */
 static void show_bad_header(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_stream_t *stream,
                             const iggy_run_t *run)
 {
@@ -129,7 +129,7 @@ static void show_bad_header(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
 static bool only_continuations(const iggy_run_t *runs, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (runs[i].kind != IGGY_RUN_CONTINUATION)
+        if (runs[i].kind != IGGY_RUN_CONTINUATION && (runs[i].kind != IGGY_RUN_BAD || runs[i].length >= IGGY_HEADER_SIZE))
             return false;
     return true;
 }

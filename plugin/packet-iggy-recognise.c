@@ -248,11 +248,16 @@ iggy_verdict_t iggy_in_step(const uint8_t *bytes, size_t length, uint32_t maximu
     return size_in_range(bytes, maximum) ? IGGY_YES : IGGY_NO;
 }
 
+bool iggy_clean(const uint8_t *bytes, size_t length)
+{
+    return all_zero(bytes, length, 56, 60) && all_zero(bytes, length, 62, IGGY_COMMON_END);
+}
+
 iggy_verdict_t iggy_plausible(const uint8_t *bytes, size_t length, const iggy_search_t *search)
 {
     if (length >= IGGY_SIZE_END && !size_in_range(bytes, search->maximum))
         return IGGY_NO;
-    if (!all_zero(bytes, length, 56, 60) || !all_zero(bytes, length, 62, IGGY_COMMON_END))
+    if (!iggy_clean(bytes, length))
         return IGGY_NO;
     if (length > IGGY_COMMAND_OFFSET && !(iggy_find_of(bytes[IGGY_COMMAND_OFFSET]) & search->find))
         return IGGY_NO;
@@ -328,7 +333,7 @@ iggy_verdict_t iggy_starts(const uint8_t *bytes, size_t length, uint32_t maximum
         return IGGY_NO;
     if (length >= IGGY_SIZE_END && !size_in_range(bytes, maximum))
         return IGGY_NO;
-    if (!all_zero(bytes, length, 56, 60) || !all_zero(bytes, length, 62, IGGY_COMMON_END))
+    if (!iggy_clean(bytes, length))
         return IGGY_NO;
     if (length > IGGY_COMMAND_OFFSET && (!bytes[IGGY_COMMAND_OFFSET] || bytes[IGGY_COMMAND_OFFSET] > IGGY_PREPARE_PROGRESS))
         return IGGY_NO;

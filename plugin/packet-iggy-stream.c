@@ -39,7 +39,8 @@ typedef enum { PLANE_UNKNOWN, PLANE_CLIENT, PLANE_REPLICA } plane_t;
 typedef struct {
     iggy_run_t *runs; /* in order of their packets */
     unsigned    runs_count, runs_room;
-    stretch_t   stretches[STRETCHES];
+    stretch_t   first_stretch;
+    stretch_t  *more_stretches; /* STRETCHES - 1 of them; NULL as long as there is one alone: mostly nothing is missing */
     unsigned    stretches_count;
     uint64_t    latest;       /* position of the last piece: 32-bit ones are unwrapped around it; 0 before the first */
     uint64_t    reached;      /* the highest position behind a piece; 0 before the first */
@@ -123,7 +124,7 @@ static void add_run(work_t *work, iggy_run_kind_t kind, uint32_t offset, uint32_
 {
     direction_t *d = work->d;
     if (!d->runs || d->runs_count == d->runs_room) {
-        d->runs_room = d->runs_room ? 2 * d->runs_room : 4;
+        d->runs_room += MAX(d->runs_room / 2, 4);
         d->runs = (iggy_run_t *)wmem_realloc(wmem_file_scope(), d->runs, d->runs_room * sizeof *d->runs);
     }
     d->runs[d->runs_count++] = (iggy_run_t){ .packet = work->piece->packet, .position = work->piece->position,
@@ -178,15 +179,24 @@ const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, const iggy_piece
 
 /* ---- stretches ---- */
 
+static stretch_t *stretch_number(direction_t *d, unsigned number)
+{
+    if (!number)
+        return &d->first_stretch;
+    if (!d->more_stretches)
+        d->more_stretches = wmem_alloc_array(wmem_file_scope(), stretch_t, STRETCHES - 1);
+    return &d->more_stretches[number - 1];
+}
+
 static stretch_t *new_stretch(direction_t *d, uint64_t start, uint8_t doubt)
 {
-    stretch_t *stretch = &d->stretches[0];
+    stretch_t *stretch = &d->first_stretch;
     if (d->stretches_count < STRETCHES) {
-        stretch = &d->stretches[d->stretches_count++];
+        stretch = stretch_number(d, d->stretches_count++);
     } else {
         for (unsigned i = 1; i < STRETCHES; i++)
-            if (d->stretches[i].end < stretch->end)
-                stretch = &d->stretches[i];
+            if (stretch_number(d, i)->end < stretch->end)
+                stretch = stretch_number(d, i);
     }
     *stretch = (stretch_t){ .start = start, .head = start, .end = start, .doubt = doubt };
     return stretch;
@@ -196,11 +206,11 @@ static stretch_t *new_stretch(direction_t *d, uint64_t start, uint8_t doubt)
 static stretch_t *join(direction_t *d, stretch_t *stretch)
 {
     for (unsigned i = 0; i < d->stretches_count; i++) {
-        stretch_t *next = &d->stretches[i];
+        stretch_t *next = stretch_number(d, i);
         if (next == stretch || next->start != stretch->end)
             continue;
         next->start = stretch->start;
-        stretch_t *last = &d->stretches[--d->stretches_count];
+        stretch_t *last = stretch_number(d, --d->stretches_count);
         if (stretch != last)
             *stretch = *last;
         return next == last ? stretch : next;
@@ -322,6 +332,18 @@ static void header_is_cut(work_t *work)
     work->done = true;
 }
 
+static bool waited_long(const work_t *work, uint32_t at)
+{
+    const direction_t *d = work->d;
+    return work->piece->reported - at > WAIT_BYTES || (d->asked == work->base + at && d->asked_pieces > WAIT_PIECES);
+}
+
+/* Whether a size may be waited for as a whole: behind a frame whose own was too small the next header may come at any time. */
+static bool sure_of(const work_t *work, const uint8_t *header)
+{
+    return bytes_here(work) >= IGGY_COMMON_END && iggy_clean(header, IGGY_COMMON_END);
+}
+
 /* A frame that ends behind the piece. */
 static void frame_is_cut(work_t *work, uint32_t size)
 {
@@ -331,7 +353,7 @@ static void frame_is_cut(work_t *work, uint32_t size)
     work->stretch->end = work->stretch->head + size;
     work->stream->claimed = true;
     if (may_ask(work))
-        ask(work, size - left);
+        ask(work, sure_of(work, header) || waited_long(work, work->offset) ? size - left : IGGY_ONE_MORE);
     else if (bytes_here(work) >= IGGY_COMMAND_END)
         pass_over(work, IGGY_RUN_PARTIAL, left, frame_flags(work, header));
     else
@@ -339,15 +361,23 @@ static void frame_is_cut(work_t *work, uint32_t size)
     work->done = true;
 }
 
+/* Whether nothing but the size speaks against a header: behind a size that was too small stands the rest of a body. */
+static bool like_a_header(const uint8_t *bytes, uint32_t length)
+{
+    return length >= IGGY_COMMON_END && iggy_find_of(bytes[IGGY_COMMAND_OFFSET]) && iggy_clean(bytes, IGGY_COMMON_END);
+}
+
 /* The size is out of range: its header is shown as far as no other one begins in it, and the search begins. */
 static void size_is_bad(work_t *work)
 {
     iggy_search_t search = search_of(work);
+    const uint8_t *bytes = work->piece->bytes + work->offset;
     uint32_t here = bytes_here(work);
-    uint32_t next = (uint32_t)iggy_find_header(work->piece->bytes + work->offset, here, 1, &search);
+    uint32_t next = (uint32_t)iggy_find_header(bytes, here, 1, &search);
+    uint32_t shown = like_a_header(bytes, here) ? IGGY_HEADER_SIZE : IGGY_SIZE_END;
     work->stretch = NULL;
     work->hole = work->lost = true;
-    pass_over(work, IGGY_RUN_BAD, MIN(next, IGGY_HEADER_SIZE), is_server(work) ? IGGY_RUN_SERVER : 0);
+    pass_over(work, IGGY_RUN_BAD, MIN(next, shown), is_server(work) ? IGGY_RUN_SERVER : 0);
 }
 
 /* Behind a header that was found by search not every size is believed. */
@@ -371,6 +401,27 @@ static bool in_doubt(work_t *work)
     return false;
 }
 
+/*
+ * A header that nobody sends, and either nothing in it is right but a size that is possible, or in its frame stands one that
+ * somebody sends, or none can begin at its end: then the size of the frame before it was wrong.
+ */
+static bool out_of_step(const work_t *work, const uint8_t *header)
+{
+    iggy_search_t any = { .maximum = work->piece->maximum, .find = IGGY_FIND_ALL };
+    iggy_search_t search = search_of(work);
+    uint32_t here = bytes_here(work), size = iggy_size_of(header);
+    if (iggy_plausible(header, here, &any) != IGGY_NO)
+        return false;
+    size_t next = iggy_find_header(header, here, 1, &search);
+    if (next < here && next < size && iggy_real(header + next, &search))
+        return true;
+    if (iggy_clean(header, here))
+        return false;
+    if (here > IGGY_COMMAND_OFFSET && !iggy_find_of(header[IGGY_COMMAND_OFFSET]))
+        return true;
+    return size < here && iggy_in_step(header + size, here - size, any.maximum) == IGGY_NO;
+}
+
 static void step(work_t *work)
 {
     uint64_t position = work->base + work->offset;
@@ -390,6 +441,12 @@ static void step(work_t *work)
         size_is_bad(work);
         return;
     }
+    if (out_of_step(work, header)) {
+        work->stretch->end = work->stretch->head;
+        work->stretch = NULL;
+        work->hole = work->lost = true;
+        return;
+    }
     uint32_t size = iggy_size_of(header);
     if (bytes_here(work) > IGGY_COMMAND_OFFSET)
         learn(work, header);
@@ -406,12 +463,6 @@ static void found(work_t *work, uint32_t at)
     pass_over(work, IGGY_RUN_CONTINUATION, at - work->offset, IGGY_RUN_LOST);
     work->stretch = new_stretch(work->d, work->base + at, DOUBT);
     work->hole = true;
-}
-
-static bool waited_long(const work_t *work, uint32_t at)
-{
-    const direction_t *d = work->d;
-    return work->piece->reported - at > WAIT_BYTES || (d->asked == work->base + at && d->asked_pieces > WAIT_PIECES);
 }
 
 /* On a connection that nobody gave to us a strong header counts without evidence only at the beginning of a segment. */
@@ -525,7 +576,7 @@ static stretch_t *stretch_at(direction_t *d, uint64_t position)
 {
     stretch_t *within = NULL;
     for (unsigned i = 0; i < d->stretches_count; i++) {
-        stretch_t *s = &d->stretches[i];
+        stretch_t *s = stretch_number(d, i);
         if (position == s->head || position == s->end)
             return s;
         if (s->start <= position && position < s->end)

@@ -4,10 +4,11 @@
 # Apache Iggy dissector for Wireshark
 #
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""editcap_errors.py [--seconds N] [--seed N]: editcap -E at several rates, strict memory checks.
+"""editcap_errors.py [--seconds N] [--seed N]: editcap -E over all captures, strict memory checks.
 
-Damaged captures are dissected in one pass and in two, with -V and without, two ways each. A finding is a crash, a dissector bug of
-ours, or too many tree items; its capture is kept. Needs the variables that tests/conftest.py describes.
+Every capture at every rate, dissected in one pass and in two, with -V and without; then again with other errors until the
+time is over. A finding is a crash, a dissector bug of ours, or too many tree items; its capture is kept. (The test takes one rate
+and two of the four ways for each capture.) Needs the variables that tests/conftest.py describes.
 """
 
 import argparse
@@ -24,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from conftest import CAPTURES, Tshark  # noqa: E402
 
 RATES = (0.001, 0.005, 0.01, 0.02, 0.05)
-WAYS = (([], ["-2", "-V"]), (["-V"], ["-2"]))  # in turn
+WAYS = ([], ["-2", "-V"], ["-V"], ["-2"])
 IN_OUTPUT = re.compile(r"dissector bug, protocol iggy|add(?:ing|ed)? more than [\d,]+ items|too many items", re.IGNORECASE)
 IN_ERRORS = re.compile(IN_OUTPUT.pattern + r"|\*\* ?(?:ERROR|CRITICAL)|\b(?:ERROR|CRITICAL)\]|assertion", re.IGNORECASE)
 STRICT = dict(WIRESHARK_DEBUG_WMEM_OVERRIDE="strict", G_SLICE="debug-blocks", MALLOC_CHECK_="3",
@@ -56,27 +57,38 @@ def dissect(tshark, capture, ways):
     return None
 
 
-def run(tshark, seconds, seed, keep):
-    """Damaged captures until the time is over, each capture at least once. (captures tried, findings)"""
+def plan(whole, dice):
+    """(capture, rate, ways) without end: all captures at all rates, or at one each; True after each round."""
+    while True:
+        for number, source in enumerate(all_captures()):
+            for rate in RATES if whole else [dice.choice(RATES)]:
+                yield source, rate, WAYS if whole else WAYS[number % 2 * 2:][:2]
+        yield None, None, None
+
+
+def run(tshark, seconds, seed, keep, whole=False):
+    """Damaged captures until the time is over and a round at least is done. (captures, runs of tshark, findings)"""
     strict = tshark.with_environment(**STRICT)
-    dice, tried, findings = random.Random(seed), 0, []
+    dice, tried, runs, rounds, findings = random.Random(seed), 0, 0, 0, []
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
-        while True:
-            for source in all_captures():
-                if tried >= len(all_captures()) and time.monotonic() > end:
-                    return tried, findings
-                rate, number = dice.choice(RATES), dice.randrange(1 << 31)
-                target = Path(folder) / ("%d-%s" % (tried, source.name))
-                damage(source, target, rate, number)
-                fault = dissect(strict, target, WAYS[tried % len(WAYS)])
-                if fault:
-                    kept = Path(keep) / ("editcap-%s-%d-%s" % (rate, number, source.name))
-                    shutil.copyfile(target, kept)
-                    findings.append("%s: %s" % (kept, fault))
-                strict.forget(target)
-                target.unlink()
-                tried += 1
+        for source, rate, ways in plan(whole, dice):
+            rounds += source is None
+            if rounds and time.monotonic() > end:
+                return tried, runs, findings
+            if not source:
+                continue
+            target = Path(folder) / ("%d-%s" % (tried, source.name))
+            number = dice.randrange(1 << 31)
+            damage(source, target, rate, number)
+            fault = dissect(strict, target, ways)
+            if fault:
+                kept = Path(keep) / ("editcap-%s-%d-%s" % (rate, number, source.name))
+                shutil.copyfile(target, kept)
+                findings.append("%s: %s" % (kept, fault))
+            strict.forget(target)
+            target.unlink()
+            tried, runs = tried + 1, runs + len(ways)
 
 
 def main():
@@ -86,10 +98,10 @@ def main():
     parser.add_argument("--keep", default=".", help="folder for captures that show a fault")
     arguments = parser.parse_args()
     tshark = Tshark()
-    tried, findings = run(tshark, arguments.seconds, arguments.seed, arguments.keep)
+    tried, runs, findings = run(tshark, arguments.seconds, arguments.seed, arguments.keep, whole=True)
     tshark.close()
     print("\n".join(findings))
-    print("%d damaged captures, %d findings" % (tried, len(findings)))
+    print("%d damaged captures, %d runs of tshark, %d findings" % (tried, runs, len(findings)))
     return 1 if findings else 0
 
 

@@ -10,7 +10,7 @@ import pytest
 import synth
 from carriers import WebSocket
 from synth import frame, ident, login_body, login_reply, reply, request, u32
-from test_growth import cost
+from growth import cost
 
 METADATA = 1 << 63
 CLIENT = 77
@@ -18,7 +18,7 @@ CLIENT = 77
 
 def measured(tshark, capture, tmp_path):
     path = capture.write(tmp_path / "many.pcap")
-    seconds, kilobytes, _ = cost(tshark, tshark.readable(path))
+    _, seconds, kilobytes = cost(tshark, tshark.readable(path))
     tshark.forget(path)
     return seconds, kilobytes / 1024
 

@@ -37,7 +37,6 @@ static int hf_iggy_fetch_records_length = IGGY_UNREGISTERED;
 static int hf_iggy_fetch_records = IGGY_UNREGISTERED;
 
 static int hf_iggy_flush_fsync = IGGY_UNREGISTERED;
-static int hf_iggy_route_view = IGGY_UNREGISTERED;
 static int hf_iggy_route_primary = IGGY_UNREGISTERED;
 static int hf_iggy_consumer_lag = IGGY_UNREGISTERED;
 
@@ -218,7 +217,7 @@ static const iggy_row_t route_rows[] = {
 static const iggy_row_t route_reply_rows[] = {
     IGGY_U64(hf_iggy_context_partition_incarnation),
     IGGY_U64(hf_iggy_context_minimum_metadata_op),
-    IGGY_U32(hf_iggy_route_view),
+    IGGY_U32(hf_iggy_partition_view),
     IGGY_U32(hf_iggy_partitions_count),
     IGGY_U8(hf_iggy_route_primary, .fact = IGGY_FACT_PRIMARY),
     IGGY_ROWS_END
@@ -603,8 +602,6 @@ void iggy_register_commands_messages(int proto)
           { "Records", "iggy.fetch.records", FT_NONE, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_flush_fsync,
           { "Fsync", "iggy.flush.fsync", FT_BOOLEAN, BASE_NONE, NULL, 0x0, NULL, HFILL } },
-        { &hf_iggy_route_view,
-          { "View", "iggy.route.view", FT_UINT32, BASE_DEC, NULL, 0x0, "Of the partition's consensus group", HFILL } },
         { &hf_iggy_route_primary,
           { "Primary", "iggy.route.primary", FT_UINT8, BASE_DEC, NULL, 0x0,
             "Replica that leads the partition; get_cluster_metadata tells its address", HFILL } },

@@ -37,8 +37,6 @@ static int hf_iggy_stats_os_version = IGGY_UNREGISTERED;
 static int hf_iggy_stats_os_version_length = IGGY_UNREGISTERED;
 static int hf_iggy_stats_kernel_version = IGGY_UNREGISTERED;
 static int hf_iggy_stats_kernel_version_length = IGGY_UNREGISTERED;
-static int hf_iggy_stats_server_version = IGGY_UNREGISTERED;
-static int hf_iggy_stats_server_version_length = IGGY_UNREGISTERED;
 static int hf_iggy_stats_server_semver = IGGY_UNREGISTERED;
 static int hf_iggy_stats_cache_metrics_count = IGGY_UNREGISTERED;
 static int hf_iggy_stats_cache_metric = IGGY_UNREGISTERED;
@@ -175,8 +173,7 @@ static const iggy_row_t stats_rows[] = {
     IGGY_STR32(hf_iggy_stats_os_name, hf_iggy_stats_os_name_length),
     IGGY_STR32(hf_iggy_stats_os_version, hf_iggy_stats_os_version_length),
     IGGY_STR32(hf_iggy_stats_kernel_version, hf_iggy_stats_kernel_version_length),
-    IGGY_STR32(hf_iggy_stats_server_version, hf_iggy_stats_server_version_length,
-               .fact = IGGY_FACT_SERVER_VERSION_TEXT),
+    IGGY_STR32(hf_iggy_server_build, hf_iggy_server_build_length, .fact = IGGY_FACT_SERVER_VERSION_TEXT),
     IGGY_U32(hf_iggy_stats_server_semver, .sentinels = not_reported),
     IGGY_U32(hf_iggy_stats_cache_metrics_count, .put = IGGY_REG_COUNT),
     IGGY_LIST(IGGY_REG_COUNT, cache_metric_rows, hf_iggy_stats_cache_metric, ett_iggy_cache_metric, 32,
@@ -544,11 +541,6 @@ void iggy_register_commands_system(int proto)
           { "Kernel version", "iggy.stats.kernel_version", FT_STRING, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_stats_kernel_version_length,
           { "Kernel version length", "iggy.stats.kernel_version.length", FT_UINT32, BASE_DEC | BASE_UNIT_STRING,
-            &units_byte_bytes, 0x0, NULL, HFILL } },
-        { &hf_iggy_stats_server_version,
-          { "Server version", "iggy.stats.server_version", FT_STRING, BASE_NONE, NULL, 0x0, NULL, HFILL } },
-        { &hf_iggy_stats_server_version_length,
-          { "Server version length", "iggy.stats.server_version.length", FT_UINT32, BASE_DEC | BASE_UNIT_STRING,
             &units_byte_bytes, 0x0, NULL, HFILL } },
         { &hf_iggy_stats_server_semver,
           { "Server version number", "iggy.stats.server_semver", FT_UINT32, BASE_CUSTOM, CF_FUNC(format_semver), 0x0,

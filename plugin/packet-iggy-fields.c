@@ -83,6 +83,8 @@ int hf_iggy_context_minimum_metadata_op = IGGY_UNREGISTERED;
 int hf_iggy_metadata_watermark = IGGY_UNREGISTERED;
 int hf_iggy_namespace_revision = IGGY_UNREGISTERED;
 int hf_iggy_created_revision = IGGY_UNREGISTERED;
+int hf_iggy_partition_view = IGGY_UNREGISTERED;
+int hf_iggy_up_to_offset = IGGY_UNREGISTERED;
 int hf_iggy_error = IGGY_UNREGISTERED;
 int hf_iggy_extra = IGGY_UNREGISTERED;
 int hf_iggy_undecoded = IGGY_UNREGISTERED;
@@ -522,6 +524,12 @@ static void register_log(int proto)
             "Position of the metadata log that the session has seen", HFILL } },
         { &hf_iggy_namespace_revision,
           { "Namespace revision", "iggy.namespace_revision", FT_UINT64, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+        { &hf_iggy_partition_view,
+          { "Partition view", "iggy.partition_view", FT_UINT32, BASE_DEC, NULL, 0x0,
+            "View of a partition's consensus group", HFILL } },
+        { &hf_iggy_up_to_offset,
+          { "Up to offset", "iggy.up_to_offset", FT_UINT64, BASE_DEC, NULL, 0x0,
+            "Offset up to which the segments hold messages", HFILL } },
         { &hf_iggy_created_revision,
           { "Created revision", "iggy.created_revision", FT_UINT64, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_error,
@@ -562,7 +570,7 @@ static void register_login(int proto)
           { "Server build", "iggy.server.build", FT_STRING, BASE_NONE, NULL, 0x0,
             "Version of the server as text", HFILL } },
         { &hf_iggy_server_build_length,
-          { "Length of the server build", "iggy.server.build.length", FT_UINT8, BASE_DEC, NULL, 0x0, NULL, HFILL } },
+          { "Length of the server build", "iggy.server.build.length", FT_UINT32, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_password,
           { "Password", "iggy.password", FT_STRING, BASE_NONE, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_password_length,

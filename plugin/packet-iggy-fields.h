@@ -49,6 +49,7 @@ extern int hf_iggy_op, hf_iggy_commit, hf_iggy_view, hf_iggy_timestamp, hf_iggy_
 extern int hf_iggy_consensus_group;        /* u64: group, namespace */
 extern int hf_iggy_nonce, hf_iggy_acting_user, hf_iggy_replica;
 extern int hf_iggy_context_partition_incarnation, hf_iggy_context_owner_generation, hf_iggy_context_minimum_metadata_op;
+extern int hf_iggy_partition_view, hf_iggy_up_to_offset;
 extern int hf_iggy_metadata_watermark, hf_iggy_namespace_revision, hf_iggy_created_revision;
 extern int hf_iggy_user_status;            /* 1 active, 2 inactive */
 extern int hf_iggy_error;                  /* an error code that is not 0, wherever it stands */

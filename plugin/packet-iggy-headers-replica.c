@@ -11,8 +11,6 @@
 #include "packet-iggy-checksum.h"
 #include "packet-iggy-values.h"
 
-int hf_iggy_up_to_offset = IGGY_UNREGISTERED;
-int hf_iggy_partition_view = IGGY_UNREGISTERED;
 
 static int hf_iggy_parent = IGGY_UNREGISTERED;
 static int hf_iggy_retry_capacity = IGGY_UNREGISTERED;
@@ -500,9 +498,6 @@ void iggy_register_headers_replica(int proto)
         { &hf_iggy_quorum_age_ns,
           { "Quorum age", "iggy.quorum_age_ns", FT_UINT64, BASE_DEC, NULL, 0,
             "Age of the primary's quorum evidence in nanoseconds", HFILL } },
-        { &hf_iggy_partition_view,
-          { "Partition view", "iggy.partition_view", FT_UINT32, BASE_DEC, NULL, 0,
-            "View of the probed partition group", HFILL } },
         { &hf_iggy_rebalance_kind,
           { "Kind", "iggy.rebalance.kind", FT_UINT8, BASE_DEC, VALS(iggy_rebalance_kind_vals), 0, NULL, HFILL } },
         { &hf_iggy_ready, { "Ready", "iggy.ready", FT_UINT8, BASE_DEC, NULL, 0, NULL, HFILL } },
@@ -511,9 +506,6 @@ void iggy_register_headers_replica(int proto)
         { &hf_iggy_segment_delete_kind,
           { "Kind", "iggy.segment_delete.kind", FT_UINT8, BASE_DEC, VALS(iggy_segment_delete_kind_vals), 0,
             NULL, HFILL } },
-        { &hf_iggy_up_to_offset,
-          { "Up to offset", "iggy.up_to_offset", FT_UINT64, BASE_DEC, NULL, 0,
-            "Offset up to which the segments hold messages", HFILL } },
         { &hf_iggy_progress_nonce,
           { "Probe", "iggy.progress.nonce", FT_UINT64, BASE_HEX, NULL, 0,
             "Id of the probe, echoed by its reply", HFILL } },

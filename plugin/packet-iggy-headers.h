@@ -14,7 +14,6 @@
 extern int hf_iggy_size, hf_iggy_command;
 extern int hf_iggy_code;   /* FT_UINT32: in a request with operation 2 an item of the header, elsewhere generated */
 extern int hf_iggy_status; /* of a reply, also when 0 */
-extern int hf_iggy_up_to_offset, hf_iggy_partition_view;
 
 /** Rows of the whole header, bytes 0..255, of a command; unknown ones have their last 128 bytes as one item. Never NULL. */
 const iggy_row_t *iggy_header_rows(uint8_t command);

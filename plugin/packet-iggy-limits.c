@@ -10,6 +10,7 @@
 
 #include "packet-iggy-commands.h"
 
+static int hf_iggy_empty_reply = IGGY_UNREGISTERED;
 static expert_field ei_iggy_range = EI_INIT;
 static expert_field ei_iggy_retired_code = EI_INIT;
 static expert_field ei_iggy_later_code = EI_INIT;
@@ -56,8 +57,20 @@ void iggy_check_code(iggy_pdu_t *pdu)
         expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_later_code, "%s is not in this version yet", command->name);
 }
 
+void iggy_show_empty_reply(iggy_pdu_t *pdu)
+{
+    const iggy_command_t *command = pdu->command == IGGY_REPLY && pdu->size == IGGY_HEADER_SIZE ? iggy_command(pdu->code) : NULL;
+
+    if (command && command->empty && !iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0))
+        proto_item_set_generated(proto_tree_add_string(pdu->tree, hf_iggy_empty_reply, pdu->tvb, 0, 0, command->empty));
+}
+
 void iggy_register_limits(int proto)
 {
+    static hf_register_info hf[] = {
+        { &hf_iggy_empty_reply, { "Empty reply", "iggy.empty_reply", FT_STRING, BASE_NONE, NULL, 0,
+                                  "What it means that nothing is in it: not found, none, nothing stored, not a member", HFILL } },
+    };
     static ei_register_info ei[] = {
         { &ei_iggy_range, { "iggy.expert.range", PI_PROTOCOL, PI_WARN, "A value that the server refuses", EXPFILL } },
         { &ei_iggy_retired_code,
@@ -70,5 +83,6 @@ void iggy_register_limits(int proto)
             EXPFILL } },
     };
 
+    proto_register_field_array(proto, hf, array_length(hf));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
 }

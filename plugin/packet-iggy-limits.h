@@ -1,5 +1,6 @@
 /* packet-iggy-limits.h
- * Limits of values, and which command belongs to which version: what a server refuses though the layout fits.
+ * Limits of values, and which command belongs to which version: what a server refuses though the layout fits; and what it
+ * means that a reply is empty.
  *
  * Apache Iggy dissector for Wireshark
  *
@@ -26,6 +27,9 @@ void iggy_warn_range(iggy_walk_t *walk, proto_tree *tree, int offset, int length
 
 /** A warning where a request's code is not in the connection's version, or is one that servers refuse always. */
 void iggy_check_code(iggy_pdu_t *pdu);
+
+/** What an empty reply without an error means, generated: that there is no such object, or none at all. */
+void iggy_show_empty_reply(iggy_pdu_t *pdu);
 
 void iggy_register_limits(int proto);
 

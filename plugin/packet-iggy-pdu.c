@@ -163,6 +163,7 @@ static void show_body(iggy_pdu_t *pdu)
         tree = proto_item_add_subtree(item, ett_iggy_body);
     }
     walk_body(pdu, IGGY_WALK_SHOW, tree);
+    iggy_show_empty_reply(pdu);
 }
 
 /* Whether the body is needed in the first pass, whoever looks: a reply is about what its request says, and names are learnt. */

@@ -73,3 +73,30 @@ def test_a_reply_alone(tshark, tmp_path):
     lines = lines_of(tshark, tmp_path, reply(client=CLIENT, request=4, cluster=synth.CLUSTER),
                      reply(u32(0), operation=CREATE_STREAM, client=CLIENT, request=5, cluster=synth.CLUSTER))
     assert lines == ["Reply #4 (request not captured)", "Reply #5 create_stream"]
+
+
+# What an empty reply means, by code (commands.md); those not named say nothing by it.
+EMPTY = {21: "not found", 22: "none", 31: "not found", 32: "none", 42: None, 41: "none", 120: "nothing stored", 200: "not found",
+         201: "none", 300: "not found", 600: "not found", 601: "none", 606: "not a member", 1: None, 302: None}
+
+
+@pytest.mark.parametrize("code", sorted(EMPTY))
+def test_empty_replies(tshark, tmp_path, two_pass, code):
+    """An empty reply; one with an error, which is no such reply; and a filter."""
+    capture = synth.Capture()
+    connection = capture.connection()
+    connection.client(request(synth.login_body(), operation=1, request=0))
+    connection.server(reply(synth.login_reply(), operation=1, request=0))
+    operation = {302: 132}.get(code, 2)
+    for number, status in ((1, 0), (2, 40)):
+        connection.client(request(b"", code=0 if operation != 2 else code, operation=operation, request=number, session=1))
+        connection.server(reply(b"", operation=operation, request=number, status=status))
+    path = capture.write(tmp_path / "empty.pcap")
+    rows = tshark.fields(path, ["frame.number", "iggy.empty_reply"], "-Y", "iggy.empty_reply", two_pass=two_pass, check=False)
+    assert rows == ([[["7"], [EMPTY[code]]]] if EMPTY[code] else [])
+
+
+@pytest.mark.parametrize("capture, packets", [("real/01_admin_rust.pcapng", [29])])
+def test_what_was_not_found(tshark, capture, packets):
+    rows = tshark.fields(capture, ["frame.number"], "-Y", 'iggy.empty_reply == "not found" && iggy.code == "get_client"')
+    assert [int(row[0][0]) for row in rows] == packets

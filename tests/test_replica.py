@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Truth: the codec's expected values; replica.md 5 to 11 and commands.md 9 by hand; what real clusters did (captures/real)."""
 
+import collections
 import csv
 import json
 import re
@@ -363,3 +364,30 @@ def test_info_tells_the_story(tshark, tmp_path):
     wanted = ["prepare view 3 op 1812 create_stream orders", "prepare_ok op 1812 create_stream", "commit 1811 metadata",
               "start_view_change view 4 metadata", "request_prepares ops 5-9 7/8 partition 9"]
     assert [lines[number - 1] for number in numbers] == wanted
+
+
+# --- fields that stand in headers and in bodies ------------------------------------------------------------------------
+def header_and_body(tshark, capture):
+    """{name: {packet: values of the body}} of the names that some header has, too."""
+    headers, bodies = set(), collections.defaultdict(dict)
+    for frame in tshark.frames(capture, *HEURISTIC):
+        parts = {part: {} for part in ("iggy.header", "iggy.body")}
+        for part in parts:
+            for field in (one for top in frame.element.iter("field") if top.get("name") == part for one in top.iter("field")):
+                parts[part].setdefault(field.get("name"), []).append(field.get("show"))
+        headers |= set(parts["iggy.header"])
+        for name, shown in parts["iggy.body"].items():
+            bodies[name].setdefault(frame.packet, []).extend(shown)
+    return {name: packets for name, packets in bodies.items() if name in headers and name.startswith("iggy.")}
+
+
+@pytest.mark.parametrize("capture", ["codec/replica-0.12.2.pcap", "codec/replica-0.12.0.pcap"])
+def test_filters_find_in_bodies_what_headers_have_too(tshark, capture):
+    """A filter on a field of a header does not make bodies be walked."""
+    found = header_and_body(tshark, capture)
+    assert "iggy.client" in found and ("iggy.partition_view" in found) == ("12.2" in capture)
+    for name, packets in found.items():
+        packet, values = next(iter(packets.items()))
+        if values[0] and re.fullmatch(r"\d+", values[0]):
+            lines = tshark.read(capture, *HEURISTIC, "-Y", "%s == %s" % (name, values[-1])) # -T fields would show all items
+            assert str(packet) in [line.split()[0] for line in lines.splitlines()], name

@@ -62,7 +62,17 @@ static uint32_t    news;     /* of names, and of whose names they are, since the
 
 /* ---- keys ---- */
 
-static guint id_hash(gconstpointer key) { return wmem_strong_hash((const uint8_t *)key, sizeof(id_key_t)); }
+/* Asked for several times a frame: two multiplications, with a number that whoever makes a capture does not know. */
+static guint id_hash(gconstpointer key)
+{
+    static uint64_t salt;
+    const id_key_t *k = (const id_key_t *)key;
+    if (!salt)
+        salt = (uint64_t)g_random_int() << 32 | g_random_int() | 1;
+    uint64_t hash = (((uint64_t)k->stream << 32 | k->topic) ^ salt) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+    hash = ((hash ^ hash >> 32) ^ ((uint64_t)k->kind << 32 | k->id)) * salt;
+    return (guint)(hash >> 32);
+}
 
 static gboolean id_equal(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(id_key_t)) == 0; }
 

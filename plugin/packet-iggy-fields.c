@@ -9,6 +9,9 @@
 
 #include "packet-iggy-fields.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "packet-iggy-commands.h"
 #include "packet-iggy-headers.h"
 #include "packet-iggy-limits.h"
@@ -309,6 +312,42 @@ const iggy_row_t iggy_rows_owner[] = {
     IGGY_U64(hf_iggy_context_owner_generation),
     IGGY_ROWS_END
 };
+
+/* ---- lines of items ---- */
+
+static bool has_controls(const char *text)
+{
+    while (*text && !g_ascii_iscntrl(*text))
+        text++;
+    return *text != '\0';
+}
+
+/* Wireshark 4.0 takes the text as it is and cuts it at a byte: PDML then is no UTF-8 any more. */
+void iggy_append_text(proto_item *item, const char *format, ...)
+{
+    char raw[ITEM_LABEL_LENGTH + 1], *text = raw;
+    va_list arguments;
+
+    if (!item || !PITEM_FINFO(item) || !PTREE_DATA(item)->visible)
+        return;
+    va_start(arguments, format);
+    vsnprintf(raw, sizeof raw, format, arguments);
+    va_end(arguments);
+    if (!PITEM_FINFO(item)->rep)
+        proto_item_append_text(item, "%s", ""); /* makes the line */
+    const item_label_t *line = PITEM_FINFO(item)->rep;
+    if (!line)
+        return;
+    if (has_controls(raw))
+        text = iggy_format_text(PNODE_POOL(item), raw, strlen(raw));
+    size_t used = strlen(line->representation), room = used < ITEM_LABEL_LENGTH ? ITEM_LABEL_LENGTH - 1 - used : 0;
+    if (strlen(text) > room) {
+        while (room && ((uint8_t)text[room] & 0xc0) == 0x80)
+            room--;
+        text[room] = '\0';
+    }
+    proto_item_append_text(item, "%s", text);
+}
 
 /*
  * Fields of headers alone; no row of a body may use them: a filter on them does not make bodies be walked. The strings of the

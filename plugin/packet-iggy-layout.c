@@ -170,7 +170,7 @@ static void append_label(iggy_walk_t *walk, const iggy_row_t *row, const char *v
         return;
     const char *bar = strchr(row->label, '|');
     int before = bar ? (int)(bar - row->label) : (int)strlen(row->label);
-    proto_item_append_text(walk->element, "%.*s%s%s", before, row->label, value, bar ? bar + 1 : "");
+    iggy_append_text(walk->element, "%.*s%s%s", before, row->label, value, bar ? bar + 1 : "");
 }
 
 static void append_number_label(iggy_walk_t *walk, const iggy_row_t *row, uint64_t value)
@@ -259,7 +259,7 @@ static void name_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
         if (names[i].id == id)
             proto_item_set_generated(proto_tree_add_string(tree, *names[i].hf, walk->tvb, offset, row->size, name));
     if (walk->element)
-        proto_item_append_text(walk->element, " (%s)", name);
+        iggy_append_text(walk->element, " (%s)", name);
 }
 
 static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)

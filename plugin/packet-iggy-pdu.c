@@ -210,7 +210,7 @@ static void fill_columns(iggy_pdu_t *pdu)
         col_append_sep_str(columns, COL_INFO, " | ", wmem_strbuf_get_str(line));
         col_set_fence(columns, COL_INFO);
     }
-    proto_item_append_text(pdu->item, ", %s", wmem_strbuf_get_str(line));
+    iggy_append_text(pdu->item, ", %s", wmem_strbuf_get_str(line));
 }
 
 /* ---- the frame ---- */

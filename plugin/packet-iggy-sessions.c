@@ -16,6 +16,7 @@
 #include <epan/to_str.h>
 
 #include "packet-iggy-connection.h"
+#include "packet-iggy-fields.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"
@@ -348,10 +349,10 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     proto_tree *below = proto_item_add_subtree(item, ett_iggy_session);
     proto_item_set_generated(item);
     if (user)
-        proto_item_append_text(item, ": %s", user);
+        iggy_append_text(item, ": %s", user);
     if (session->sdk)
-        proto_item_append_text(item, "%s %s %s", user ? "," : ":", session->sdk,
-                               session->sdk_version ? session->sdk_version : "");
+        iggy_append_text(item, "%s %s %s", user ? "," : ":", session->sdk,
+                         session->sdk_version ? session->sdk_version : "");
     e_guid_t guid = iggy_session_guid(session);
     proto_item_set_generated(proto_tree_add_guid(below, hf_iggy_session_client, pdu->tvb, 0, 0, &guid));
     if (session->number)

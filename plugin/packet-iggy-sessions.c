@@ -27,6 +27,7 @@
 #define OPERATION_LEAVE   149u
 #define PARTITIONS_SHOWN  64u
 #define MEMBERSHIPS_LIMIT 64u  /* of a session; the oldest is forgotten first, since each change copies them all */
+#define STATES_TRIED      256u /* of a client, newest first, for a request that names an older session */
 #define SESSION_KEY       0x53u /* of the packet's data: the session of its first frame */
 
 /* What holds for a client from a frame on; NULL: no session. */
@@ -83,6 +84,21 @@ static const iggy_session_t *present(const iggy_client_t *client)
     return state ? state->session : NULL;
 }
 
+/* The newest of `count` states; but a request that names an older session belongs to that one, though the client has a newer. */
+static const iggy_session_t *named_by(const iggy_pdu_t *pdu, const struct iggy_session_history *history, unsigned count)
+{
+    uint64_t named = pdu->command == IGGY_REQUEST ? iggy_fact(pdu->facts, IGGY_FACT_SESSION, 0) : 0;
+    const iggy_session_t *session = history->states[count - 1].session;
+    if (!session || !named || named >= session->number)
+        return session;
+    for (unsigned tried = 0; count && tried < STATES_TRIED; count--, tried++) {
+        session = history->states[count - 1].session;
+        if (session && session->number == named)
+            return session;
+    }
+    return NULL;
+}
+
 const iggy_session_t *iggy_sessions_of(const iggy_pdu_t *pdu)
 {
     const iggy_client_t *client = pdu->frame ? iggy_conversation_client(pdu) : NULL;
@@ -96,7 +112,7 @@ const iggy_session_t *iggy_sessions_of(const iggy_pdu_t *pdu)
         else
             high = middle;
     }
-    return low ? history->states[low - 1].session : NULL;
+    return low ? named_by(pdu, history, low) : NULL;
 }
 
 static iggy_session_t *copy_of(const iggy_client_t *client, const iggy_session_t *session)

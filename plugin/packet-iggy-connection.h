@@ -11,7 +11,7 @@
 
 #include "packet-iggy-pairs.h"
 
-/* The records of one direction in the order of the capture, in blocks that double up to a limit. */
+/* The records of one direction in the order of the capture, in blocks: small ones first. */
 typedef struct {
     iggy_frame_t **blocks;
     unsigned       blocks_room, count;

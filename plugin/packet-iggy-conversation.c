@@ -22,9 +22,9 @@
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"
 
-#define BLOCK_FIRST 8u   /* records in the first block; connections are often short */
-#define BLOCK_SHIFT 6u   /* blocks that double: 8, 16, ... 256; all later ones have 512 */
-#define BLOCK_FULL  (BLOCK_FIRST << BLOCK_SHIFT)
+#define BLOCK_SMALL 16u  /* records in each of the first blocks; connections are often short */
+#define BLOCKS_SMALL 8u
+#define BLOCK_LARGE 256u /* in all later ones */
 
 static int hf_iggy_version = IGGY_UNREGISTERED;
 static int hf_iggy_version_known = IGGY_UNREGISTERED;
@@ -76,16 +76,12 @@ iggy_conversation_t *iggy_conversation_new(void)
 /* Block and place in it of the record with this index. */
 static inline unsigned block_of(unsigned number, unsigned *at, unsigned *room)
 {
-    const unsigned growing = BLOCK_FULL - BLOCK_FIRST; /* records in the blocks that double */
-    if (number >= growing) {
-        *room = BLOCK_FULL;
-        *at = (number - growing) % BLOCK_FULL;
-        return BLOCK_SHIFT + (number - growing) / BLOCK_FULL;
-    }
-    unsigned block = (unsigned)(g_bit_storage(number + BLOCK_FIRST) - g_bit_storage(BLOCK_FIRST));
-    *room = BLOCK_FIRST << block;
-    *at = number + BLOCK_FIRST - *room;
-    return block;
+    const unsigned small = BLOCKS_SMALL * BLOCK_SMALL; /* records in small blocks */
+    bool large = number >= small;
+    *room = large ? BLOCK_LARGE : BLOCK_SMALL;
+    number -= large ? small : 0;
+    *at = number % *room;
+    return number / *room + (large ? BLOCKS_SMALL : 0);
 }
 
 static iggy_frame_t *record_at(const iggy_records_t *records, unsigned number)

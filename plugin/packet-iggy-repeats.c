@@ -19,18 +19,18 @@
 
 /* A body that was walked. */
 typedef struct {
-    const iggy_exchange_t *exchange; /* NULL: none yet */
+    const iggy_exchange_t *exchange;
     const void *request_facts;       /* of the exchange, for a reply: it was walked with these */
     uint32_t names;                  /* iggy_names_changes() then */
     uint32_t size, least;            /* of the frame: as it was, and as others need it */
     uint8_t  operation, version;
     bool     to_end;                 /* only frames of that size are like it */
-    uint8_t  length;
-    uint8_t  bytes[MOST_BYTES];      /* of the body: those that decide */
+    uint8_t  length, room;
+    uint8_t  bytes[];                /* of the body: those that decide */
 } repeat_t;
 
 struct iggy_repeats {
-    repeat_t at[2][PLACES]; /* requests, replies */
+    repeat_t *at[2][PLACES]; /* requests, replies; NULL: none yet */
 };
 
 /* Commands whose bodies repeat, where the frame is whole; a refused request tells nothing. */
@@ -42,16 +42,36 @@ static bool may_repeat(const iggy_pdu_t *pdu)
     return pdu->response ? (command->flags & IGGY_LEARN) && !iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0) : true;
 }
 
-static repeat_t *place_of(const iggy_pdu_t *pdu)
+static repeat_t **place_of(const iggy_pdu_t *pdu, struct iggy_repeats *repeats)
+{
+    return &repeats->at[pdu->response][pdu->exchange->code % PLACES];
+}
+
+/* The last of the place of this frame, NULL if there is none. */
+static const repeat_t *last_of(const iggy_pdu_t *pdu)
 {
     struct iggy_repeats *repeats = pdu->place->conversation->repeats;
-    return repeats ? &repeats->at[pdu->response][pdu->exchange->code % PLACES] : NULL;
+    return repeats ? *place_of(pdu, repeats) : NULL;
+}
+
+/* Room for a body in the place of this frame, which is used again where it is enough. */
+static repeat_t *make_room(const iggy_pdu_t *pdu, size_t length)
+{
+    struct iggy_conversation *conversation = pdu->place->conversation;
+    if (!conversation->repeats)
+        conversation->repeats = wmem_new0(wmem_file_scope(), struct iggy_repeats);
+    repeat_t **place = place_of(pdu, conversation->repeats);
+    if (!*place || (*place)->room < length) {
+        *place = (repeat_t *)wmem_realloc(wmem_file_scope(), *place, sizeof **place + length);
+        (*place)->room = (uint8_t)length;
+    }
+    return *place;
 }
 
 bool iggy_repeats(iggy_pdu_t *pdu)
 {
-    const repeat_t *last = may_repeat(pdu) ? place_of(pdu) : NULL;
-    if (!last || !last->exchange || last->exchange->code != pdu->exchange->code || last->operation != pdu->operation ||
+    const repeat_t *last = may_repeat(pdu) ? last_of(pdu) : NULL;
+    if (!last || last->exchange->code != pdu->exchange->code || last->operation != pdu->operation ||
         last->version != pdu->version || last->names != iggy_names_changes())
         return false;
     if (pdu->size < last->least || (last->to_end && pdu->size != last->size) ||
@@ -68,10 +88,7 @@ void iggy_repeats_note(iggy_pdu_t *pdu, const iggy_walk_t *walk)
     int length = MAX(walk->decided - (int)IGGY_HEADER_SIZE, 0);
     if (!may_repeat(pdu) || length > (int)MOST_BYTES)
         return;
-    struct iggy_conversation *conversation = pdu->place->conversation;
-    if (!conversation->repeats)
-        conversation->repeats = wmem_new0(wmem_file_scope(), struct iggy_repeats);
-    repeat_t *place = place_of(pdu);
+    repeat_t *place = make_room(pdu, (size_t)length);
     place->exchange = pdu->exchange;
     place->request_facts = pdu->exchange->request_facts;
     place->names = iggy_names_changes();

@@ -29,7 +29,7 @@
 static iggy_pool_t lives;
 static iggy_live_t *unused; /* its next ones too */
 
-void iggy_links_log_init(void)
+void iggy_links_log_forget(void)
 {
     memset(&lives, 0, sizeof lives);
     unused = NULL;

@@ -29,11 +29,15 @@ static wmem_map_t *prepared; /* exchange: entry */
 static open_request_t *oldest, *newest;
 static unsigned open_count;
 
-void iggy_links_requests_init(void)
+void iggy_links_requests_register(void)
+{
+    prepared = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+}
+
+void iggy_links_requests_forget(void)
 {
     buckets = NULL;
     unused = NULL;
-    prepared = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     oldest = newest = NULL;
     open_count = 0;
 }

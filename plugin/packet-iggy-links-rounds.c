@@ -46,10 +46,14 @@ static gboolean round_equal(const void *a, const void *b) { return memcmp(a, b, 
 static unsigned nonce_hash(const void *key) { return wmem_strong_hash((const uint8_t *)key, 16); }
 static gboolean nonce_equal(const void *a, const void *b) { return memcmp(a, b, 16) == 0; }
 
-void iggy_links_rounds_init(void)
+void iggy_links_rounds_register(void)
 {
-    rounds = wmem_map_new(wmem_file_scope(), round_hash, round_equal);
-    transfers = wmem_map_new(wmem_file_scope(), nonce_hash, nonce_equal);
+    rounds = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), round_hash, round_equal);
+    transfers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), nonce_hash, nonce_equal);
+}
+
+void iggy_links_rounds_forget(void)
+{
     oldest = newest = NULL;
     open_count = 0;
 }

@@ -39,18 +39,24 @@ static gboolean lane_equal(const void *a, const void *b)
     return x->group == y->group && x->lane == y->lane;
 }
 
-void iggy_links_init(void)
+void iggy_links_register_state(void)
 {
-    groups = wmem_map_new(wmem_file_scope(), group_hash, group_equal);
-    lane_groups = wmem_map_new(wmem_file_scope(), lane_hash, lane_equal);
+    groups = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), group_hash, group_equal);
+    lane_groups = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), lane_hash, lane_equal);
+    iggy_links_rounds_register();
+    iggy_links_requests_register();
+}
+
+void iggy_links_forget(void)
+{
     changes = lanes = 0;
     memset(&entries, 0, sizeof entries);
     memset(&commits, 0, sizeof commits);
     memset(&links, 0, sizeof links);
     unused = NULL;
-    iggy_links_log_init();
-    iggy_links_rounds_init();
-    iggy_links_requests_init();
+    iggy_links_log_forget();
+    iggy_links_rounds_forget();
+    iggy_links_requests_forget();
 }
 
 uint32_t iggy_links_next_change(void) { return ++changes; }

@@ -195,8 +195,9 @@ nstime_t iggy_links_between(uint64_t from, uint64_t to);
 /** The time between two in 4 bytes, and in seconds: to the microsecond up to 17 minutes, to the millisecond up to 12 days. */
 int32_t iggy_links_later(uint64_t from, uint64_t to);
 double iggy_links_seconds_later(int32_t later);
-/** A new file. */
-void iggy_links_init(void);
+/** Maps of the room; they empty themselves when a file is closed. What else points into its memory is forgotten then. */
+void iggy_links_register_state(void);
+void iggy_links_forget(void);
 /** The link of a frame, or one made of its entry in `room`; NULL if it has neither. All passes. */
 const iggy_link_t *iggy_links_of(const iggy_frame_t *frame, iggy_link_t *room);
 /** Group of a frame that names one; group and direction. First pass; made when new. NULL if the frame has none. */
@@ -209,7 +210,7 @@ uint32_t iggy_links_next_change(void);
 unsigned iggy_links_silence(void);
 
 /* -links-log: prepares, commits, view changes */
-void iggy_links_log_init(void);
+void iggy_links_log_forget(void);
 void iggy_links_prepare(iggy_pdu_t *pdu, iggy_group_t *group);
 void iggy_links_prepare_ok(iggy_pdu_t *pdu, iggy_group_t *group);
 void iggy_links_commit(iggy_pdu_t *pdu, iggy_group_t *group);
@@ -217,11 +218,13 @@ void iggy_links_view_change(iggy_pdu_t *pdu, iggy_group_t *group);
 void iggy_links_repaired(iggy_pdu_t *pdu, iggy_group_t *group);
 
 /* -links-rounds: questions and answers, state transfer */
-void iggy_links_rounds_init(void);
+void iggy_links_rounds_register(void);
+void iggy_links_rounds_forget(void);
 void iggy_links_round(iggy_pdu_t *pdu, iggy_group_t *group);
 
 /* -links-requests: requests of clients and the prepares that carry them */
-void iggy_links_requests_init(void);
+void iggy_links_requests_register(void);
+void iggy_links_requests_forget(void);
 void iggy_links_request(iggy_pdu_t *pdu);
 void iggy_links_reply(iggy_pdu_t *pdu);
 /** Find the open request that this new entry, or forwarded login, carries; packet 0 = none. */

@@ -434,7 +434,8 @@ void iggy_register_links(int proto)
     };
     proto_register_field_array(proto, hf, array_length(hf));
     register_experts(proto);
-    register_init_routine(iggy_links_init);
+    iggy_links_register_state();
+    register_cleanup_routine(iggy_links_forget);
     prefs_register_uint_preference(iggy_preferences, "silence", "Silence of a primary (milliseconds)",
                                    "Heartbeats of a consensus group that are further apart are noted; 0: never. Servers send one "
                                    "every 500 ms, and change the view after 5 s without.", 10, &silence_milliseconds);

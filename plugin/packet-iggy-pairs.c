@@ -803,7 +803,7 @@ iggy_exchange_t *iggy_pairs_eviction(iggy_pdu_t *pdu, iggy_pairs_t *pairs)
 
 /* ---- registration ---- */
 
-/* Memory of the last capture is gone. */
+/* A file is closed: its memory goes. */
 static void forget(void)
 {
     memset(&exchanges, 0, sizeof exchanges);
@@ -815,5 +815,5 @@ void iggy_register_pairs(void)
 {
     clients = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), id_hash, id_equal);
     asides = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-    register_init_routine(forget);
+    register_cleanup_routine(forget);
 }

@@ -384,7 +384,7 @@ void iggy_register_quic(int proto, module_t *preferences)
 {
     quic_proto = proto;
     connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-    register_init_routine(forget);
+    register_cleanup_routine(forget);
     prefs_register_bool_preference(preferences, "quic", "Look for Iggy in QUIC",
         "Iggy over QUIC announces no ALPN, so that its streams have to be read from the tree. That makes all captures slower; "
         "switch it on for those that need it.", &quic_wanted);

@@ -258,13 +258,14 @@ static tap_packet_status clients_packet(void *tapdata, packet_info *pinfo, epan_
 
 /* ---- registration ---- */
 
+/* Wireshark makes submenus of trees alone: these stand beside them. */
 void iggy_register_tables(void)
 {
     static stat_tap_table_ui uis[] = {
-        { REGISTER_PACKET_STAT_GROUP_UNSORTED, "Iggy" IGGY_MENU_SEPARATOR "Payload Bytes by Topic", "iggy_eo", "iggy,topics",
-          topics_init, topics_packet, reset_table, free_cell, NULL, G_N_ELEMENTS(topic_fields), topic_fields, 0, NULL, NULL, 0 },
-        { REGISTER_PACKET_STAT_GROUP_UNSORTED, "Iggy" IGGY_MENU_SEPARATOR "Clients", "iggy", "iggy,clients", clients_init,
-          clients_packet, reset_table, free_cell, NULL, G_N_ELEMENTS(session_fields), session_fields, 0, NULL, NULL, 0 },
+        { REGISTER_PACKET_STAT_GROUP_UNSORTED, "Iggy Topics", "iggy_eo", "iggy,topics", topics_init, topics_packet,
+          reset_table, free_cell, NULL, G_N_ELEMENTS(topic_fields), topic_fields, 0, NULL, NULL, 0 },
+        { REGISTER_PACKET_STAT_GROUP_UNSORTED, "Iggy Clients", "iggy", "iggy,clients", clients_init, clients_packet,
+          reset_table, free_cell, NULL, G_N_ELEMENTS(session_fields), session_fields, 0, NULL, NULL, 0 },
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(uis); i++)
         register_stat_tap_table_ui(&uis[i]);

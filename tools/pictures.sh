@@ -172,6 +172,14 @@ make_picture() {
         menu "$statistics_at" Up Right Up Return
         show_dialog 'Sessions'
         ;;
+    clients)
+        open_capture made/incident.pcap -z iggy,clients
+        show_dialog 'Iggy Clients'
+        ;;
+    topics)
+        open_capture real/02_produce_consume_rust.pcapng -z iggy,topics
+        show_dialog 'Iggy Topics'
+        ;;
     export)
         open_capture made/incident.pcap
         menu "$file_at" Up Up Up Right Down Down Down Return
@@ -186,7 +194,7 @@ prepare "${PICTURE_PACKAGES[@]}"
 build_plugin
 prepare_folders
 start_display
-[ $# -gt 0 ] || set -- profile details errors lag times menu statistics export
+[ $# -gt 0 ] || set -- profile details errors lag times menu statistics clients topics export
 for name in "$@"; do
     make_picture "$name"
 done

@@ -424,7 +424,10 @@ bool iggy_names_complete(iggy_pdu_t *pdu, iggy_facts_t *facts, iggy_fact_t id_fa
         return false;
     if (facts->has[id_fact]) {
         key.id = (uint32_t)facts->at[id_fact].value;
-        const char *name = iggy_names_name(pdu, &key);
+        /* The name that the request has is newer than what was learnt: a rename may be lost. */
+        const iggy_kept_fact_t *asked = kept_fact(pdu, name_fact);
+        bool newer = asked && asked->has == 1 && asked->text && facts->has[id_fact] == 1;
+        const char *name = newer ? asked->text : iggy_names_name(pdu, &key);
         if (name)
             note_learnt(facts, name_fact, 2, strlen(name), name);
         return name != NULL;

@@ -158,6 +158,23 @@ def test_a_send_confirmation_teaches(dissect, two_pass):
     assert texts(frames, confirmed, "iggy.stream.id") == ["7"]
 
 
+def test_a_reply_names_what_its_request_did_after_a_lost_rename(dissect, two_pass):
+    """What was learnt before is older than the name that the request has."""
+    capture = synth.Capture()
+    s = Session(capture, "0.11.0")
+    s.do(code=GET_STREAM, body=ident("orders"), answer=s.stream(7, "orders"))
+    s.do(GET_TOPIC, ident(7) + ident(3), s.topic(3, "events"))
+    before = s.poll(7, 3)
+    batch = synth.batch([synth.message(b"x")])
+    _, confirmed = s.do(body=synth.send_body("orders", "renamed", 0, batch), answer=u32(1) + u32(7) + u32(3) + u32(0) + u64(100),
+                        operation=160)
+    after = s.poll(7, 3)
+    frames = dissect(capture, two_pass)
+    assert names(frames, before) == (["orders"], ["events"])
+    assert names(frames, confirmed) == (["orders"], ["renamed"])
+    assert names(frames, after) == (["orders"], ["renamed"])
+
+
 def test_a_refusal_teaches_nothing(dissect, two_pass):
     capture = synth.Capture()
     s = Session(capture, "0.11.0")

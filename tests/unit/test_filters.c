@@ -110,6 +110,9 @@ static void dissect(epan_dissect_t *edt, unsigned number, bool first_pass)
                      .presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN };
     rec.rec_header.packet_header.caplen = rec.rec_header.packet_header.len = length;
     rec.rec_header.packet_header.pkt_encap = WTAP_ENCAP_RAW_IP4;
+#if IGGY_WS_AT_LEAST(4, 5)
+    rec.rec_type_name = "Packet";
+#endif
     if (first_pass) {
         frame_data_init(&frames[number], number + 1, &rec, 0, sum);
         frame_data_set_before_dissect(&frames[number], &elapsed, &reference, number ? &frames[number - 1] : NULL);

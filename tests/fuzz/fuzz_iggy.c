@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Input: one byte of options, then segments { control byte, length u16 LE, data }. make_seeds.py writes the same format.
+ * Input: two bytes of options, then segments { control byte, length u16 LE, data }. make_seeds.py writes the same format.
  * A finding is: what the sanitizers find, a dissector bug, too many tree items, and an exception ("malformed") in a frame
  * that the capture has not cut short. `--dictionary` prints the dictionary, made from the tables, and ends.
  *
@@ -20,7 +20,10 @@
 #include <epan/column-info.h>
 #include <epan/column.h>
 #include <epan/epan_dissect.h>
+#include <epan/export_object.h>
 #include <epan/frame_data.h>
+#include <epan/stats_tree_priv.h>
+#include <epan/tap.h>
 #include <epan/timestamp.h>
 #include <xxhash.h>
 
@@ -36,6 +39,10 @@
 #define OPTION_REPAIR       0x20u /* every segment is a frame: its size field and seal are made right */
 #define OPTION_NO_REASSEMBLY 0x40u
 #define OPTION_HIDE_SECRETS 0x80u
+
+/* options, second byte */
+#define OPTION_CARRIER 0x07u /* a row of carriers[], from 1; else TCP */
+#define OPTION_TAPS    0x08u /* statistics and export listen */
 
 /* control byte of a segment */
 #define CONTROL_SERVER   0x01u
@@ -172,15 +179,50 @@ static void add_segment(connection_t *connection, uint8_t control, const uint8_t
     g_free(copy);
 }
 
+/*
+ * TLS records and WebSocket messages, without TLS and WebSocket: a segment is a piece, handed to the dissector that their ports
+ * name, or to their heuristics.
+ */
+typedef struct {
+    uint16_t port;
+    const char *dissector, *heuristics;
+} carrier_t;
+
+static const carrier_t carriers[] = { { 8092, "iggy.websocket", NULL }, { 8093, NULL, "ws" },
+                                      { 8443, "iggy.tls", NULL }, { 8444, NULL, "tls" } };
+
+static int dissect_carrier(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+    uint16_t may = pinfo->can_desegment;
+    uint32_t port = MIN(pinfo->srcport, pinfo->destport);
+    heur_dtbl_entry_t *entry;
+    pinfo->can_desegment = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(carriers); i++)
+        if (carriers[i].port == port && carriers[i].dissector)
+            call_dissector_only(find_dissector(carriers[i].dissector), tvb, pinfo, tree, NULL);
+        else if (carriers[i].port == port)
+            dissector_try_heuristic(find_heur_dissector_list(carriers[i].heuristics), tvb, pinfo, tree, &entry, NULL);
+    pinfo->can_desegment = may;
+    return (int)tvb_captured_length(tvb);
+}
+
+static void add_carriers(void)
+{
+    dissector_handle_t handle = create_dissector_handle(dissect_carrier, proto_get_id_by_filter_name("tcp"));
+    for (size_t i = 0; i < G_N_ELEMENTS(carriers); i++)
+        dissector_add_uint("tcp.port", carriers[i].port, handle);
+}
+
 static void read_input(const uint8_t *input, size_t size)
 {
-    uint8_t options = input[0];
-    uint16_t port = options & OPTION_OTHER_PORT ? 15555 : options & OPTION_REPLICA_PORT ? 9090 : 8090;
+    uint8_t options = input[0], carrier = input[1] & OPTION_CARRIER;
+    uint16_t port = carrier && carrier <= G_N_ELEMENTS(carriers) ? carriers[carrier - 1].port
+                  : options & OPTION_OTHER_PORT ? 15555 : options & OPTION_REPLICA_PORT ? 9090 : 8090;
     connection_t connections[2] = { { .seq = { 1000, 2000 }, .port = { 40000, port } },
                                     { .seq = { 5000, 6000 }, .port = { 40001, port } } };
     bool opened[2] = { false, false };
     unsigned current = 0;
-    for (size_t at = 1; at + 3 <= size && capture.count < PACKETS_LIMIT;) {
+    for (size_t at = 2; at + 3 <= size && capture.count < PACKETS_LIMIT;) {
         uint8_t control = input[at];
         unsigned length = (unsigned)(input[at + 1] | input[at + 2] << 8);
         at += 3;
@@ -256,11 +298,11 @@ static void dissect_packet(epan_dissect_t *edt, packet_t *packet, bool first_pas
 #if IGGY_WS_AT_LEAST(4, 5)
     ws_buffer_init(&rec.data, packet->captured);
     ws_buffer_append(&rec.data, packet->bytes, packet->captured);
-    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, &packet->fd, &columns);
+    epan_dissect_run_with_taps(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, &packet->fd, &columns);
     ws_buffer_free(&rec.data);
 #else
-    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, tvb_new_real_data(packet->bytes, packet->captured, (int)packet->length),
-                     &packet->fd, &columns);
+    epan_dissect_run_with_taps(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec,
+                               tvb_new_real_data(packet->bytes, packet->captured, (int)packet->length), &packet->fd, &columns);
 #endif
     if (edt->tree)
         check_tree(edt->tree);
@@ -277,14 +319,57 @@ static void run_pass(bool first_pass, bool tree)
     epan_dissect_free(edt);
 }
 
-static void set_preference(const char *name, bool value)
+static void set_preference(const char *name, const char *value)
 {
     char *error = NULL;
-    char *text = g_strdup_printf("%s:%s", name, value ? "TRUE" : "FALSE");
+    char *text = g_strdup_printf("%s:%s", name, value);
     if (prefs_set_pref(text, &error) != PREFS_SET_OK)
         abort();
     g_free(error);
     g_free(text);
+}
+
+static void set_switch(const char *name, bool value) { set_preference(name, value ? "TRUE" : "FALSE"); }
+
+/* ---- taps ---- */
+
+static GSList *statistics; /* stats_tree, of the input */
+
+static void free_object(void *list _U_, export_object_entry_t *entry) { eo_free_entry(entry); }
+
+static export_object_list_t objects = { .add_entry = free_object };
+
+static void listen(void)
+{
+    GList *all = stats_tree_get_cfg_list();
+    for (GList *one = all; one; one = one->next) {
+        stats_tree_cfg *cfg = (stats_tree_cfg *)one->data;
+        if (!g_str_has_prefix(cfg->tapname, "iggy"))
+            continue;
+        stats_tree *tree = stats_tree_new(cfg, NULL, NULL);
+        statistics = g_slist_prepend(statistics, tree);
+        GString *error = register_tap_listener(cfg->tapname, tree, NULL, cfg->flags, NULL, stats_tree_packet, NULL, NULL);
+        if (error)
+            abort();
+        if (cfg->init)
+            cfg->init(tree);
+    }
+    g_list_free(all);
+    register_eo_t *export = get_eo_by_name("iggy");
+    if (!export || register_tap_listener(get_eo_tap_listener_name(export), &objects, NULL, 0, NULL, get_eo_packet_func(export), NULL, NULL))
+        abort();
+}
+
+static void listen_no_more(void)
+{
+    for (GSList *one = statistics; one; one = one->next) {
+        remove_tap_listener(one->data);
+        stats_tree_free((stats_tree *)one->data);
+    }
+    g_slist_free(statistics);
+    statistics = NULL;
+    remove_tap_listener(&objects);
+    get_eo_reset_func(get_eo_by_name("iggy"))();
 }
 
 /* ---- libFuzzer ---- */
@@ -294,7 +379,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
 static void only_these_protocols(void)
 {
-    static const char *const wanted[] = { "ip", "tcp", "iggy" };
+    static const char *const wanted[] = { "ip", "tcp", "iggy", "json", "xml" };
     void *cookie = NULL;
     for (int id = proto_get_first_protocol(&cookie); id != -1; id = proto_get_next_protocol(&cookie))
         if (!proto_is_pino(find_protocol_by_id(id)) && proto_can_toggle_protocol(id))
@@ -345,6 +430,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     e_prefs *prefs = epan_load_settings();
     build_column_format_array(&columns, prefs->num_cols, TRUE);
     only_these_protocols();
+    add_carriers();
+    set_preference("uat", "iggy_keys:\"\",\"\",\"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\"");
     malformed = proto_get_id_by_filter_name("_ws.malformed");
     return 0;
 }
@@ -363,17 +450,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     if (size < 4)
         return 0;
     uint8_t options = input[0];
-    set_preference("tcp.reassemble_out_of_order", (options & OPTION_OUT_OF_ORDER) != 0);
-    set_preference("tcp.desegment_tcp_streams", !(options & OPTION_NO_REASSEMBLY));
-    set_preference("iggy.hide_secrets", (options & OPTION_HIDE_SECRETS) != 0);
+    set_switch("tcp.reassemble_out_of_order", (options & OPTION_OUT_OF_ORDER) != 0);
+    set_switch("tcp.desegment_tcp_streams", !(options & OPTION_NO_REASSEMBLY));
+    set_switch("iggy.hide_secrets", (options & OPTION_HIDE_SECRETS) != 0);
     if (!session || inputs == INPUTS_OF_A_SESSION)
         next_session();
     capture.count = 0;
     capture.cut = false;
     inputs++;
     read_input(input, size);
+    if (input[1] & OPTION_TAPS)
+        listen();
     run_pass(true, (options & OPTION_FIRST_TREE) != 0);
     run_pass(false, true);
+    if (input[1] & OPTION_TAPS)
+        listen_no_more();
     frames_before += capture.count;
     for (unsigned i = 0; i < capture.count; i++) {
         frame_data_destroy(&capture.packets[i].fd);

@@ -15,6 +15,7 @@ from synth import SEALED, Capture, seal  # noqa: E402
 
 OPTIONS = {0x08: "-o tcp.reassemble_out_of_order:TRUE", 0x40: "-o tcp.desegment_tcp_streams:FALSE",
            0x80: "-o iggy.hide_secrets:TRUE"}
+CARRIERS = {1: 8092, 2: 8093, 3: 8443, 4: 8444}  # bare pieces: the capture shows the bytes, Wireshark not what the target saw
 SERVER, ACTION, LOSE, TWICE, LATE, OTHER, CUT = 0x01, 0x0E, 0x08, 0x0A, 0x0C, 0x0E, 0x10
 
 
@@ -26,8 +27,8 @@ def repaired(data):
 
 
 def convert(data, path):
-    options, at, capture, kept = data[0], 1, Capture(), {}
-    port = 15555 if options & 0x02 else 9090 if options & 0x01 else 8090
+    options, at, capture, kept = data[0], 2, Capture(), {}
+    port = CARRIERS[data[1] & 7] if 1 <= data[1] & 7 <= 4 else 15555 if options & 0x02 else 9090 if options & 0x01 else 8090
     connections = [capture.connection(40000, port, False, 1000, 2000), capture.connection(40001, port, False, 5000, 6000)]
     late, opened, current = [None, None], [False, False], 0
 

@@ -20,6 +20,7 @@ import list_frames  # noqa: E402
 
 CAPTURES = Path(__file__).resolve().parent.parent.parent / "captures"
 REPLICA, HANDSHAKE, FIRST_TREE, OTHER_PORT = 0x01, 0x04, 0x10, 0x02
+WEB, WEB_HEURISTIC, TLS, TLS_HEURISTIC, TAPS = 1, 2, 3, 4, 8  # second byte
 LONGEST = 12000
 
 
@@ -75,7 +76,13 @@ def windows(items, size, keep):
             yield b"".join(chosen)
 
 
-def seeds():
+def variants(number):
+    """The second byte: most over TCP, every second one with taps; the others over each carrier in turn."""
+    return (0, TAPS, 0, TAPS, WEB, TAPS, 0, TAPS | TLS, TAPS, WEB_HEURISTIC, 0, TLS_HEURISTIC)[number % 12]
+
+
+def bodies():
+    """(first byte, segments)"""
     for path in sorted(CAPTURES.glob("*/*.pcap*")):
         if path.suffix not in (".pcap", ".pcapng") or "websocket" in path.name or "tls" in path.name:
             continue
@@ -83,12 +90,16 @@ def seeds():
             options = FIRST_TREE | (REPLICA if 9090 <= port <= 9092 else OTHER_PORT if port == 15555 else 0)
             whole = frames(segments)
             login = 2 if whole and whole[0][1][60] == 5 and whole[0][1][176] == 1 else 0
-            if whole:
-                for body in windows(whole, 4, login):
-                    yield bytes([options | HANDSHAKE]) + body
+            for body in windows(whole, 4, login) if whole else ():
+                yield options | HANDSHAKE, body
             if "segments" in path.name or len(whole) < 2:
                 for body in windows(segments, 12, 0):
-                    yield bytes([options]) + body
+                    yield options | (HANDSHAKE if "legacy" in path.name else 0), body
+
+
+def seeds():
+    for number, (options, body) in enumerate(bodies()):
+        yield bytes([options, variants(number)]) + body
 
 
 def main():

@@ -388,56 +388,63 @@ static const char *const usual_protocols[] = {
     "image-jfif",
 };
 
-typedef struct {
-    proto_tree *tree;
-    bool        wanted;
-} look_t;
+/*
+ * Of all protocols that may get a payload what the registry knows: the usual ones, those that tell by the bytes, those of the rules
+ * and of Decode As. Gathered once a capture: whoever changes rules or Decode As has it dissected anew.
+ */
+static GPtrArray *receivers;
 
-static void look_at_entry(const char *table _U_, ftenum_t type _U_, void *key _U_, void *value, void *data)
+static void forget_receivers(void)
 {
-    look_t *look = (look_t *)data;
-    dissector_handle_t handle = dtbl_entry_get_handle((dtbl_entry_t *)value);
-    int number = handle ? dissector_handle_get_protocol_index(handle) : -1;
-
-    look->wanted |= number > 0 && proto_field_is_referenced(look->tree, number);
+    if (receivers)
+        g_ptr_array_free(receivers, TRUE);
+    receivers = NULL;
 }
 
-static void add_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, void *data)
+static void add_receiver(int number)
 {
-    int number = entry->protocol ? proto_get_id(entry->protocol) : -1;
     if (number > 0)
-        g_array_append_val((GArray *)data, number);
+        g_ptr_array_add(receivers, proto_registrar_get_nth((unsigned)number));
 }
 
-/* Numbers of the usual protocols and of those that tell by the bytes: all have registered before the first packet. */
-static const GArray *likely_numbers(void)
+static void add_handle(dissector_handle_t handle)
 {
-    static GArray *numbers;
-    if (numbers)
-        return numbers;
-    numbers = g_array_new(FALSE, FALSE, sizeof(int));
-    for (unsigned i = 0; i < array_length(usual_protocols); i++) {
-        int number = proto_get_id_by_filter_name(usual_protocols[i]);
-        if (number > 0)
-            g_array_append_val(numbers, number);
-    }
-    heur_dissector_table_foreach("iggy.payload", add_heuristic, numbers);
-    return numbers;
+    if (handle)
+        add_receiver(dissector_handle_get_protocol_index(handle));
+}
+
+static void add_entry(const char *table _U_, ftenum_t type _U_, void *key _U_, void *value, void *data _U_)
+{
+    add_handle(dtbl_entry_get_handle((dtbl_entry_t *)value));
+}
+
+static void add_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, void *data _U_)
+{
+    if (entry->protocol)
+        add_receiver(proto_get_id(entry->protocol));
+}
+
+static void gather_receivers(void)
+{
+    receivers = g_ptr_array_new();
+    for (unsigned i = 0; i < array_length(usual_protocols); i++)
+        add_receiver(proto_get_id_by_filter_name(usual_protocols[i]));
+    heur_dissector_table_foreach("iggy.payload", add_heuristic, NULL);
+    for (unsigned i = 0; i < rules_count; i++)
+        add_handle(rules[i].handle);
+    dissector_table_foreach("iggy.topic", add_entry, NULL);
 }
 
 static bool look_at_all(proto_tree *tree)
 {
-    look_t look = { tree, false };
-
-    const GArray *likely = likely_numbers();
-    for (unsigned i = 0; i < likely->len; i++)
-        if (proto_field_is_referenced(tree, g_array_index(likely, int, i)))
+    if (PTREE_DATA(tree)->visible || !PTREE_DATA(tree)->fake_protocols)
+        return true;
+    if (!receivers)
+        gather_receivers();
+    for (unsigned i = 0; i < receivers->len; i++)
+        if (((const header_field_info *)g_ptr_array_index(receivers, i))->ref_type != HF_REF_TYPE_NONE)
             return true;
-    for (unsigned i = 0; i < rules_count; i++)
-        if (rules[i].handle && proto_field_is_referenced(tree, dissector_handle_get_protocol_index(rules[i].handle)))
-            return true;
-    dissector_table_foreach("iggy.topic", look_at_entry, &look);
-    return look.wanted;
+    return false;
 }
 
 bool iggy_payload_wanted(proto_tree *tree)
@@ -525,6 +532,7 @@ void iggy_register_payload(int proto)
     heuristics = register_heur_dissector_list("iggy.payload", proto);
     register_topic_table(proto);
     register_preferences();
+    register_init_routine(forget_receivers);
 }
 
 /* What Decode As offers for a topic; a plugin that has more adds itself. */

@@ -39,7 +39,14 @@ static uint64_t u64_at(const uint8_t *bytes, size_t offset)
 /* Bytes from..to-1, as far as they are there. */
 static bool all_zero(const uint8_t *bytes, size_t length, size_t from, size_t to)
 {
-    for (size_t i = from; i < to && i < length; i++)
+    size_t end = MIN(to, length), i = from;
+    uint64_t eight;
+    for (; i + sizeof eight <= end; i += sizeof eight) {
+        memcpy(&eight, bytes + i, sizeof eight);
+        if (eight)
+            return false;
+    }
+    for (; i < end; i++)
         if (bytes[i])
             return false;
     return true;

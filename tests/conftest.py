@@ -193,7 +193,8 @@ class Tshark:
     def info(self, capture, *options, two_pass=False):
         """The Info column of every packet."""
         name = "_ws.col.info" if self.version >= (4, 2) else "_ws.col.Info"
-        return [" ".join(row[0]) for row in self.fields(capture, [name], *options, two_pass=two_pass)]
+        lines = [" ".join(row[0]) for row in self.fields(capture, [name], *options, two_pass=two_pass)]
+        return [line.replace("\\\\", "\\") for line in lines] if self.version >= (4, 2) else lines  # -T fields escapes since
 
     def verbose(self, capture, *options, two_pass=False):
         """-V: the whole tree as text."""

@@ -113,4 +113,5 @@ def test_what_is_not_known_is_hidden_too(tshark, tmp_path, two_pass, name):
 
     part = SECRET.encode()[:4].hex()
     assert part in values(False)
+    assert tshark.read(path, "-Y", field, two_pass=two_pass) != "" # a tree that has what the filter names and no more
     assert part not in values(True) and SECRET[:4] not in text(True) and part not in text(True)

@@ -15,6 +15,7 @@
 #include "packet-iggy-headers-rows.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-values.h"
+#include "packet-iggy-wanted.h"
 
 int hf_iggy_size = IGGY_UNREGISTERED;
 int hf_iggy_command = IGGY_UNREGISTERED;
@@ -283,6 +284,65 @@ const iggy_step_t *iggy_header_steps(uint8_t command)
     if (!steps[number])
         steps[number] = iggy_steps(iggy_header_rows((uint8_t)number), IGGY_0_12_2);
     return steps[number];
+}
+
+/* ---- who looks at a header ---- */
+
+static const int *const of_group[] = {
+    &hf_iggy_stream_id, &hf_iggy_stream_name, &hf_iggy_topic_id, &hf_iggy_topic_name, &hf_iggy_partition_id,
+};
+static const int *const of_error[] = { &hf_iggy_error };
+
+/* What calls show beside the field of their row. */
+static const struct {
+    int (*call)(iggy_walk_t *, const iggy_row_t *, proto_tree *, int);
+    const int *const *fields;
+    unsigned          count;
+} beside[] = {
+    { iggy_call_group, of_group, array_length(of_group) },
+    { iggy_call_group_unless_0, of_group, array_length(of_group) },
+    { call_error_code, of_error, array_length(of_error) },
+    { iggy_call_version, NULL, 0 },
+    { call_plane, NULL, 0 },
+    { iggy_call_checksum, NULL, 0 },
+    { iggy_call_checksum_body, NULL, 0 },
+    { iggy_call_request_checksum, NULL, 0 },
+};
+
+/* The fields of rows; false if there is a call among them that is not in the table. */
+static bool list_fields(GArray *numbers, const iggy_row_t *rows)
+{
+    bool known = true;
+    for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END; row++) {
+        if (row->hf)
+            g_array_append_val(numbers, *row->hf);
+        if (row->kind == IGGY_ROW_ROWS)
+            known = list_fields(numbers, row->rows) && known;
+        if (row->kind != IGGY_ROW_CALL)
+            continue;
+        size_t i = 0;
+        while (i < array_length(beside) && beside[i].call != row->call)
+            i++;
+        for (unsigned n = 0; i < array_length(beside) && n < beside[i].count; n++)
+            g_array_append_val(numbers, *beside[i].fields[n]);
+        known = known && i < array_length(beside);
+    }
+    return known;
+}
+
+bool iggy_header_wanted(proto_tree *tree, uint8_t command)
+{
+    static struct {
+        GArray *numbers;
+        bool    known;
+    } lists[IGGY_COMMANDS + 1];
+    unsigned number = command < IGGY_COMMANDS ? command : IGGY_COMMANDS;
+    if (!lists[number].numbers) {
+        lists[number].numbers = g_array_new(FALSE, FALSE, sizeof(int));
+        lists[number].known = list_fields(lists[number].numbers, iggy_header_rows((uint8_t)number));
+    }
+    const GArray *numbers = lists[number].numbers;
+    return !lists[number].known || iggy_fields_wanted(tree, (const int *)(const void *)numbers->data, numbers->len);
 }
 
 static const iggy_row_t result_entry[] = {

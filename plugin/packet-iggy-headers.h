@@ -18,6 +18,9 @@ extern int hf_iggy_status; /* of a reply, also when 0 */
 /** Rows of the whole header, bytes 0..255, of a command; unknown ones have their last 128 bytes as one item. Never NULL. */
 const iggy_row_t *iggy_header_rows(uint8_t command);
 
+/** Whether a field that the rows of a header show is looked for: checksums, reserved bytes and expert items left aside. */
+bool iggy_header_wanted(proto_tree *tree, uint8_t command);
+
 /** The same for facts alone, whatever the version. */
 const iggy_step_t *iggy_header_steps(uint8_t command);
 

@@ -8,6 +8,8 @@
 
 #include "packet-iggy-pdu.h"
 
+#include <string.h>
+
 #include <epan/tap.h>
 
 #include "packet-iggy-batch.h"
@@ -82,14 +84,17 @@ static void show_unknown(iggy_pdu_t *pdu)
 /* The header's item has no bytes: one of 256 would look like a frame to tools that find frames in PDML by their size. */
 static void show_header(iggy_pdu_t *pdu)
 {
+    bool rows_alone = iggy_rows_alone(pdu->tree);
+    if (rows_alone && !iggy_field_wanted(pdu->tree, hf_iggy_header) && !iggy_header_wanted(pdu->tree, pdu->command))
+        return;
     proto_item *item = proto_tree_add_item(pdu->tree, hf_iggy_header, pdu->tvb, 0, 0, ENC_NA);
     proto_tree *tree = proto_item_add_subtree(item, ett_iggy_header);
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, IGGY_WALK_SHOW, pdu->version, (int)IGGY_HEADER_SIZE);
-    walk.rows_alone = iggy_rows_alone(pdu->tree);
+    walk.rows_alone = rows_alone;
     int after = iggy_walk_rows(&walk, iggy_header_rows(pdu->command), tree, 0);
     iggy_walk_close(&walk, tree, after);
-    if (walk.rows_alone)
+    if (rows_alone)
         return;
     show_unknown(pdu);
     iggy_check_code(pdu);
@@ -192,7 +197,8 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
 
 /* ---- columns ---- */
 
-#define LINE_SIZE 160u /* most lines are shorter; the others grow */
+#define LINE_SIZE 160u  /* most lines are shorter; the others grow */
+#define SEPARATOR " | " /* between those of a packet; col_append_sep_str() reads all that is there several times */
 
 /* Several frames of a packet stand one after the other; the fence keeps what an earlier one wrote. */
 static void fill_columns(iggy_pdu_t *pdu)
@@ -203,14 +209,17 @@ static void fill_columns(iggy_pdu_t *pdu)
     if (!info && !visible)
         return;
     wmem_strbuf_t *line = iggy_strbuf_new(pdu->pinfo->pool, LINE_SIZE);
+    wmem_strbuf_append(line, SEPARATOR);
     iggy_info(pdu, line);
+    const char *text = wmem_strbuf_get_str(line) + strlen(SEPARATOR);
     if (info) {
         col_set_str(columns, COL_PROTOCOL, "Iggy");
         col_clear(columns, COL_INFO);
-        col_append_sep_str(columns, COL_INFO, " | ", wmem_strbuf_get_str(line));
+        const char *before = col_get_text(columns, COL_INFO);
+        col_add_str(columns, COL_INFO, before && *before ? wmem_strbuf_get_str(line) : text);
         col_set_fence(columns, COL_INFO);
     }
-    iggy_append_text(pdu->item, ", %s", wmem_strbuf_get_str(line));
+    iggy_append_text(pdu->item, ", %s", text);
 }
 
 /* ---- the frame ---- */

@@ -105,6 +105,16 @@ bool iggy_field_wanted(proto_tree *tree, int hf)
     return tree && (PTREE_DATA(tree)->visible || fields[hf - first_field]->ref_type != HF_REF_TYPE_NONE);
 }
 
+bool iggy_fields_wanted(proto_tree *tree, const int *numbers, unsigned count)
+{
+    if (!tree || PTREE_DATA(tree)->visible)
+        return tree != NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (fields[numbers[i] - first_field]->ref_type != HF_REF_TYPE_NONE)
+            return true;
+    return false;
+}
+
 bool iggy_range_wanted(proto_tree *tree, int first, int last)
 {
     if (tree && (PTREE_DATA(tree)->visible || any_referenced(fields + (first - first_field), (unsigned)(last - first + 1))))

@@ -32,6 +32,9 @@ bool iggy_experts_wanted(void);
 /** Whether the tree is visible or the field is referenced: ours alone. */
 bool iggy_field_wanted(proto_tree *tree, int hf);
 
+/** The same for some. */
+bool iggy_fields_wanted(proto_tree *tree, const int *numbers, unsigned count);
+
 /** Whether the tree is visible, one of our fields and expert items whose numbers are from `first` to `last` is referenced, or
  * expert items are wanted: their tap works without a tree. */
 bool iggy_range_wanted(proto_tree *tree, int first, int last);

@@ -22,6 +22,7 @@
 #include <epan/epan_dissect.h>
 #include <epan/export_object.h>
 #include <epan/frame_data.h>
+#include <epan/stat_tap_ui.h>
 #include <epan/stats_tree_priv.h>
 #include <epan/tap.h>
 #include <epan/timestamp.h>
@@ -339,6 +340,21 @@ static void free_object(void *list _U_, export_object_entry_t *entry) { eo_free_
 
 static export_object_list_t objects = { .add_entry = free_object };
 
+static stat_data_t tables[2];
+
+static void listen_for_tables(void)
+{
+    static const char *const names[] = { "iggy,clients", "iggy,topics" };
+    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+        stat_tap_table_ui *ui = tables[i].stat_tap_data = stat_tap_by_name(names[i]);
+        if (!ui)
+            abort();
+        ui->stat_tap_init_cb(ui);
+        if (register_tap_listener(ui->tap_name, &tables[i], NULL, 0, NULL, ui->packet_func, NULL, NULL))
+            abort();
+    }
+}
+
 static void listen(void)
 {
     GList *all = stats_tree_get_cfg_list();
@@ -355,6 +371,7 @@ static void listen(void)
             cfg->init(tree);
     }
     g_list_free(all);
+    listen_for_tables();
     register_eo_t *export = get_eo_by_name("iggy");
     if (!export || register_tap_listener(get_eo_tap_listener_name(export), &objects, NULL, 0, NULL, get_eo_packet_func(export), NULL, NULL))
         abort();
@@ -368,6 +385,10 @@ static void listen_no_more(void)
     }
     g_slist_free(statistics);
     statistics = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+        remove_tap_listener(&tables[i]);
+        free_stat_tables(tables[i].stat_tap_data);
+    }
     remove_tap_listener(&objects);
     get_eo_reset_func(get_eo_by_name("iggy"))();
 }

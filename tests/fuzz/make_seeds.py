@@ -82,7 +82,7 @@ def variants(number):
 
 
 def bodies():
-    """(first byte, segments)"""
+    """(first byte, segments, whether they are of the protocol before 0.11, which is known from its first bytes over TCP)"""
     for path in sorted(CAPTURES.glob("*/*.pcap*")):
         if path.suffix not in (".pcap", ".pcapng") or "websocket" in path.name or "tls" in path.name:
             continue
@@ -91,15 +91,16 @@ def bodies():
             whole = frames(segments)
             login = 2 if whole and whole[0][1][60] == 5 and whole[0][1][176] == 1 else 0
             for body in windows(whole, 4, login) if whole else ():
-                yield options | HANDSHAKE, body
+                yield options | HANDSHAKE, body, False
             if "segments" in path.name or len(whole) < 2:
+                legacy = "legacy" in path.name
                 for body in windows(segments, 12, 0):
-                    yield options | (HANDSHAKE if "legacy" in path.name else 0), body
+                    yield options | (HANDSHAKE if legacy else 0), body, legacy
 
 
 def seeds():
-    for number, (options, body) in enumerate(bodies()):
-        yield bytes([options, variants(number)]) + body
+    for number, (options, body, legacy) in enumerate(bodies()):
+        yield bytes([options, 0 if legacy else variants(number)]) + body
 
 
 def main():

@@ -231,6 +231,14 @@ static void open_tree(iggy_pdu_t *pdu, proto_tree *tree)
     pdu->tree = proto_item_add_subtree(pdu->item, ett_iggy);
 }
 
+/* The layer of a dissector that adds nothing is dropped: frame.protocols would not name it. One item a call will do. */
+static void name_layer(tvbuff_t *tvb, proto_tree *tree)
+{
+    static iggy_answer_t named;
+    if (tree && !iggy_answered(&named))
+        proto_tree_add_item(tree, proto_iggy, tvb, 0, (int)tvb_captured_length(tvb), ENC_NA);
+}
+
 void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
 {
     iggy_pdu_t *pdu = wmem_new0(pinfo->pool, iggy_pdu_t);
@@ -251,8 +259,8 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
         show_header(pdu);
         iggy_conversation_show(pdu, pdu->tree);
         iggy_links_show(pdu, pdu->tree);
-    } else if (tree) { /* the layer of a dissector that adds nothing is dropped: frame.protocols would not name it */
-        proto_tree_add_item(tree, proto_iggy, tvb, 0, (int)tvb_captured_length(tvb), ENC_NA);
+    } else {
+        name_layer(tvb, tree);
     }
     dissect_body(pdu, !PINFO_FD_VISITED(pinfo));
     iggy_conversation_after_body(pdu);

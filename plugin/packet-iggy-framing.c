@@ -217,6 +217,7 @@ int iggy_dissect_piece(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, iggy
         return 0;
     handover->piece.packet = pinfo->num;
     handover->piece.direction = iggy_direction(pinfo);
+    handover->piece.reported = tvb_reported_length(tvb);
     iggy_wanted_round();
     if (stream)
         runs = iggy_stream_runs(stream, &handover->piece, &count);

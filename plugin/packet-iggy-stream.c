@@ -16,6 +16,7 @@
 #include "packet-iggy-conversation.h"
 #include "packet-iggy-recognise.h"
 
+#define MANY_BYTES (UINT32_C(1) << 30) /* in a run of many pieces: positions are no more than 32 bits */
 #define STRETCHES 16u     /* of a direction; the lowest is forgotten first */
 #define DOUBT 3u          /* so many headers behind one found by search have to look like headers */
 #define WAIT_BYTES 65536u /* a header found by search waits for evidence so long */
@@ -49,6 +50,7 @@ typedef struct {
     uint32_t    asked_pieces;
     uint64_t    declined;     /* the last piece that was not ours */
     uint32_t    declined_length;
+    bool        apart;        /* the next piece does not follow the last run: another one came between */
     bool        asked_hole;   /* bytes are missing before the next frame */
     bool        asked_large;  /* the bytes asked from began with a segment, and all segments since were large */
     uint8_t     role;         /* iggy_sender_t, by the commands seen */
@@ -65,6 +67,7 @@ struct iggy_stream {
     bool        acknowledges, unseen; /* iggy_place_t, of the last piece */
     bool        bounds; /* iggy_piece_t, of the last piece */
     uint32_t    acknowledged, told_end, bound;
+    iggy_run_t  asked_for; /* the run of one piece, made of one of many */
 };
 
 /* One piece on its way. */
@@ -150,23 +153,80 @@ static void ask(work_t *work, uint32_t length)
 
 static bool is_of(const iggy_run_t *run, const iggy_piece_t *piece)
 {
-    return run->packet == piece->packet && run->position == piece->position && run->turn == piece->turn;
+    return run->packet == piece->packet && run->position == piece->position && run->turn == piece->turn &&
+           !(run->flags & IGGY_RUN_MANY);
 }
 
-const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, const iggy_piece_t *piece, unsigned *count)
+static uint32_t last_packet(const iggy_run_t *run) { return run->flags & IGGY_RUN_MANY ? run->offset : run->packet; }
+
+/* Whether a piece is one of those of a run of many. */
+static bool is_among(const iggy_run_t *run, const iggy_piece_t *piece)
+{
+    uint32_t from = piece->position - run->position;
+    return (run->flags & IGGY_RUN_MANY) && run->packet <= piece->packet && piece->packet <= run->offset && piece->turn == 0 &&
+           from < run->length && piece->reported <= run->length - from;
+}
+
+/* A run of many that the piece is one of: none but the last that begins before its packet, and those that begin in it. */
+static const iggy_run_t *find_many(const direction_t *d, const iggy_piece_t *piece, unsigned low)
+{
+    for (unsigned i = low ? low - 1 : 0; i < d->runs_count && d->runs[i].packet <= piece->packet; i++)
+        if (is_among(&d->runs[i], piece))
+            return &d->runs[i];
+    return NULL;
+}
+
+static const iggy_run_t *one_of_many(iggy_stream_t *stream, const iggy_run_t *many, const iggy_piece_t *piece)
+{
+    stream->asked_for = (iggy_run_t){ .packet = piece->packet, .position = piece->position, .length = piece->reported,
+                                      .kind = many->kind, .flags = many->flags & (uint8_t)~IGGY_RUN_MANY };
+    return &stream->asked_for;
+}
+
+/* Whole frames from the first byte of a piece to its last, and nothing to say about them. */
+static bool is_plain(const iggy_run_t *run)
+{
+    const uint8_t usual = IGGY_RUN_SERVER | IGGY_RUN_REPLICA | IGGY_RUN_MANY;
+    bool from_start = !run->offset || (run->flags & IGGY_RUN_MANY);
+    return run->kind == IGGY_RUN_FRAMES && from_start && !run->turn && !(run->flags & ~usual) && run->length < MANY_BYTES;
+}
+
+/* A piece (its runs begin at `first`) may go on with the run before: connections that miss nothing need no run a packet. */
+static void join_runs(direction_t *d, const iggy_piece_t *piece, unsigned first)
+{
+    bool apart = d->apart;
+    d->apart = false;
+    if (apart || !first || d->runs_count != first + 1)
+        return;
+    const iggy_run_t *run = &d->runs[first];
+    iggy_run_t *before = &d->runs[first - 1];
+    if (!is_plain(run) || !is_plain(before) || run->length != piece->reported || last_packet(before) > run->packet ||
+        (before->flags & ~IGGY_RUN_MANY) != run->flags || before->position + before->length != run->position)
+        return;
+    before->flags |= IGGY_RUN_MANY;
+    before->offset = run->packet;
+    before->length += run->length;
+    d->runs_count--;
+}
+
+const iggy_run_t *iggy_stream_runs(iggy_stream_t *stream, const iggy_piece_t *piece, unsigned *count)
 {
     const direction_t *d = &stream->direction[piece->direction];
     unsigned low = 0, high = d->runs_count;
-    if (!high || d->runs[high - 1].packet < piece->packet) { /* the first pass asks before it looks */
-        *count = 0;
+    *count = 0;
+    if (!high || last_packet(&d->runs[high - 1]) < piece->packet) /* the first pass asks before it looks */
         return NULL;
-    }
     while (low < high) {
         unsigned middle = (low + high) / 2;
         if (d->runs[middle].packet < piece->packet)
             low = middle + 1;
         else
             high = middle;
+    }
+    const iggy_run_t *many = find_many(d, piece, low);
+    if (many) {
+        *count = 1;
+        return one_of_many(stream, many, piece);
     }
     while (low < d->runs_count && d->runs[low].packet == piece->packet && !is_of(&d->runs[low], piece))
         low++;
@@ -754,6 +814,7 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
             look_for_header(&work);
     }
     if (work.d->runs_count == first) {
+        d->apart = true;
         d->declined = work.base;
         d->declined_length = piece->reported;
         return false;
@@ -770,5 +831,6 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
         hole = work.hole;
     d->asked_hole = hole;
     note_asked(d, piece, work.base, &d->runs[d->runs_count - 1]);
+    join_runs(d, piece, first);
     return true;
 }

@@ -30,6 +30,7 @@ typedef enum {
 #define IGGY_RUN_HOLE   0x04u   /* bytes are missing before it */
 #define IGGY_RUN_LOST   0x08u   /* step was lost here */
 #define IGGY_RUN_REPEAT 0x10u   /* bytes that were seen before */
+#define IGGY_RUN_MANY   0x20u   /* private: several pieces, one behind the other, all of whole frames; `offset` is the last packet */
 
 /* What was found in a piece; 20 bytes. */
 typedef struct {
@@ -92,8 +93,11 @@ struct iggy_conversation *iggy_stream_conversation(const iggy_stream_t *stream);
  */
 bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece);
 
-/** All passes: the runs of a piece (packet, direction, position and turn tell which), in order; NULL and 0 if it has none. */
-const iggy_run_t *iggy_stream_runs(const iggy_stream_t *stream, const iggy_piece_t *piece, unsigned *count);
+/**
+ * All passes: the runs of a piece (packet, direction, position, reported length and turn tell which), in order; NULL and 0 if it
+ * has none. They hold until the next question.
+ */
+const iggy_run_t *iggy_stream_runs(iggy_stream_t *stream, const iggy_piece_t *piece, unsigned *count);
 
 /** First pass: what the sender of the piece that was taken last had received, for a frame in it that ends at `end`. */
 void iggy_stream_fill_place(const iggy_stream_t *stream, uint32_t end, iggy_place_t *place);

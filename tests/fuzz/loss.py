@@ -10,7 +10,8 @@ Truth is tools/list_frames.py on the same damaged packets: the frames that it no
 them that is shown; precision the part of what is shown that is a frame of the undamaged capture. Links are right if a
 reply points to the request that the undamaged capture pairs it with. TCP withholds what it takes for a retransmission
 (a segment that fills a hole late), and with out-of-order reassembly on everything behind a hole that is never filled: these
-frames are found neither by us nor by anybody; the table for moved packets shows both settings.
+frames are found neither by us nor by anybody. With moved packets and out-of-order reassembly off they do not count: frames
+with a byte in a packet that TCP marks so. The table for moved packets shows both settings.
 Needs the variables that tests/conftest.py describes.
 """
 
@@ -98,6 +99,23 @@ def shown_frames(tshark, path, options, two_pass):
         link = frame.values.get("iggy.response_to")
         out.append((frame.packet, (value["size"], value["command"], value.get("operation") if with_request else None,
                                    value.get("request") if with_request else None), int(link[0]) if link else None))
+    return out
+
+
+def withheld(tshark, path, options):
+    """Packets that TCP keeps to itself."""
+    marks = ["tcp.analysis." + name for name in ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")]
+    rows = tshark.fields(path, ["frame.number"], "-Y", " or ".join(marks), *options, check=False)
+    return {int(number[0]) for (number,) in rows}
+
+
+def handed_on(tshark, path, options, truth):
+    """The frames that TCP does not keep to itself, each where its last byte comes: nobody waits for what is before it."""
+    kept, out = withheld(tshark, path, options), []
+    for row in truth:
+        first, last = row["first_pkt"], row["last_pkt"]
+        if not kept.intersection([first] if first == last else range(min(first, last), max(first, last, row["end_pkt"]) + 1)):
+            out.append(dict(row, end_pkt=last))
     return out
 
 
@@ -194,6 +212,8 @@ def try_loss(tshark, folder, source, two_pass, kind, rate, seed, out_of_order):
     write(path, [(start + place / 1000, packets[number - 1][1]) for place, number in enumerate(order)], link)
     truth = whole(list_frames.list_file(str(path)))
     rows = truth if kind == "moved" else None
+    if kind == "moved" and not out_of_order:
+        truth = handed_on(tshark, path, options_for(source, False), truth)
     result = judge(tshark, source, path, options_for(source, out_of_order), two_pass, truth,
                    lambda original: packets_of_frames(original, rows, order))
     tshark.forget(path)

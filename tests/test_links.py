@@ -199,6 +199,26 @@ def test_times(tshark, tmp_path):
     assert found[ok][0] == ["0.250000000"] and found[ok - 1][1] == ["0.500000000"]
 
 
+@pytest.mark.parametrize("step,text", [(250_000, "%.6f"), (600_000_000, "%.3f")])  # microseconds apart; far ones in milliseconds
+def test_many_sightings_and_prepare_oks(tshark, tmp_path, step, text):
+    """A prepare is seen on all six directions of three connections, twice; both backups acknowledge it five times."""
+    cluster = Cluster(step=step)
+    data = prepare(7)
+    first = cluster.send(0, 1, data)
+    others = [(1, 2), (0, 2), (2, 0), (2, 1), (1, 0)]
+    forwarded = [cluster.send(sender, receiver, data) for sender, receiver in others]
+    oks = [cluster.send(one, 0, prepare_ok(data, one)) for _ in range(5) for one in (1, 2)]
+    again = [cluster.send(sender, receiver, data) for sender, receiver in [(0, 1)] + others]
+    path = cluster.write(tmp_path)
+    found = by_packet(tshark, path, ["iggy.forwarded_in", "iggy.prepare_ok_in", "iggy.prepare_in", "iggy.expert.prepare_again"])
+    assert found[first][:2] == [[str(one) for one in forwarded], [str(one) for one in oks]]
+    assert all(found[one][2] == [str(first)] and not found[one][3] for one in forwarded)
+    assert all(len(found[one][3]) == 1 for one in again)
+    shown = tshark.verbose(path, *HEURISTIC, "-Y", "frame.number == %d" % first, two_pass=True)
+    for one in forwarded + oks:
+        assert "%d (%s" % (one, text % ((one - first) * step / 1e6)) in shown
+
+
 def test_prepare_sent_again(tshark, tmp_path):
     """On the same connection, with a later view: the identity stays."""
     cluster = Cluster()

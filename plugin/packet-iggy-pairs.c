@@ -639,8 +639,9 @@ static iggy_open_t *choose(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_vers
     }
     if (!found.count)
         return NULL;
-    if (found.doubt && pdu->place->unseen && waits(pairs, versions, key))
-        return NULL; /* the server has received a request that the capture has not: this is its reply, be the bodies equal */
+    bool numbered_once = numbered(versions, key->request);
+    if (found.doubt && pdu->place->unseen && !numbered_once && (!found.confirmed || waits(pairs, versions, key)))
+        return NULL; /* the server has received a request that the capture has not: its reply may be this, whatever fits */
     if (found.confirmed)
         return found.doubt ? found.newest : found.oldest;
     if (found.doubt)

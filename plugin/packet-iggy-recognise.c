@@ -312,7 +312,9 @@ static bool spans_may_fit(const uint8_t *bytes, size_t length, const span_t *spa
 {
     for (; span->length; span++) {
         size_t end = (size_t)span->from + span->length;
-        if (span->least ? end <= length && count_set(bytes, span->from, end) < span->least : !all_zero(bytes, length, span->from, end))
+        if (span->least && end <= length && count_set(bytes, span->from, end) < span->least)
+            return false;
+        if (!span->least && !all_zero(bytes, length, span->from, end))
             return false;
     }
     return true;

@@ -317,6 +317,23 @@ def test_a_reply_that_acknowledges_less_than_the_request(dissect, two_pass):
     assert number(frames[two][0], "iggy.response_to") == second
 
 
+def test_a_lost_request_of_a_client_that_does_not_wait(dissect, two_pass):
+    """Behind a hole the server acknowledges more than the capture has: the reply may be that to a request that is lost."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    session.ask(PING, 1)
+    session.ask(PING, 1)
+    session.answer(1)
+    session.answer(1)
+    asked = session.ask(STREAM, 1, body=ident("orders"))
+    session.tcp.lose("server", 256 + len(stream_details("0.11.0")))  # its reply
+    session.tcp.lose("client", 272)
+    answered = session.answer(1)
+    frames = dissect(capture, two_pass, LOSSY)
+    assert not has(frames[answered][0], "iggy.response_to")
+    assert not has(frames[asked][0], "iggy.response_in")
+
+
 def test_a_lost_request_equal_to_one_before(dissect, two_pass):
     """Two logouts are equal to the byte, checksum of the body included: the reply to the lost one is not the first one's."""
     capture = synth.Capture()

@@ -710,7 +710,7 @@ static inline bool row_holds(iggy_walk_t *walk, const iggy_row_t *row, int offse
     return true;
 }
 
-/* Items and reserved bytes that need not be shown: those of a walk for facts, and in a filter's tree those that it does not name. */
+/* Items and reserved bytes that are not shown: those of a walk for facts, and in a filter's tree those that it does not name. */
 static inline bool is_read_only(const iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree)
 {
     if (row->kind > IGGY_ROW_RESERVED || (row->flags & IGGY_NAMED))

@@ -389,8 +389,8 @@ static const char *const usual_protocols[] = {
 };
 
 /*
- * Of all protocols that may get a payload what the registry knows: the usual ones, those that tell by the bytes, those of the rules
- * and of Decode As. Gathered once a capture: whoever changes rules or Decode As has it dissected anew.
+ * Of all protocols that may get a payload what the registry knows: the usual ones, those that tell by the bytes, those of the
+ * rules and of Decode As. Gathered once a capture: whoever changes rules or Decode As has it dissected anew.
  */
 static GPtrArray *receivers;
 

@@ -76,12 +76,12 @@ void iggy_wanted_registered(int proto)
 /* Four at a time: a filter for one of our fields has hundreds of them looked at. */
 static bool any_referenced(const header_field_info *const *of, unsigned count)
 {
-    unsigned referenced = HF_REF_TYPE_NONE, i = 0;
-    for (; i + 4 <= count; i += 4)
-        referenced |= (unsigned)of[i]->ref_type | (unsigned)of[i + 1]->ref_type | (unsigned)of[i + 2]->ref_type |
-                      (unsigned)of[i + 3]->ref_type;
-    for (; i < count; i++)
-        referenced |= (unsigned)of[i]->ref_type;
+    unsigned referenced = HF_REF_TYPE_NONE;
+    for (; count >= 4; count -= 4, of += 4)
+        referenced |= (unsigned)of[0]->ref_type | (unsigned)of[1]->ref_type | (unsigned)of[2]->ref_type |
+                      (unsigned)of[3]->ref_type;
+    for (; count; count--, of++)
+        referenced |= (unsigned)of[0]->ref_type;
     return referenced != HF_REF_TYPE_NONE;
 }
 
@@ -135,6 +135,6 @@ bool iggy_rows_alone(proto_tree *tree)
 void iggy_register_wanted(module_t *preferences)
 {
     prefs_register_bool_preference(preferences, "decode_always", "Decode everything in every pass",
-        "Walk messages, verify checksums and hand payloads to other dissectors also where nobody looks: for dissectors of payloads "
-        "that remember earlier ones or have statistics of their own.", &always);
+        "Walk messages, verify checksums and hand payloads to other dissectors also where nobody looks: for dissectors of "
+        "payloads that remember earlier ones or have statistics of their own.", &always);
 }

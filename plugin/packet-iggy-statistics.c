@@ -231,7 +231,8 @@ static const char *client_name(const iggy_pdu_t *pdu, const iggy_session_t *sess
 
 bool iggy_statistics_is_login(const iggy_pdu_t *pdu)
 {
-    return pdu->command == IGGY_REPLY && pdu->operation == IGGY_OP_REGISTER && pdu->size > IGGY_HEADER_SIZE && !iggy_statistics_error(pdu);
+    return pdu->command == IGGY_REPLY && pdu->operation == IGGY_OP_REGISTER && pdu->size > IGGY_HEADER_SIZE &&
+           !iggy_statistics_error(pdu);
 }
 
 static tap_packet_status sessions_packet(stats_tree *st, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,

@@ -32,7 +32,7 @@ static GHashTable *index_of(const stat_tap_table *table)
 
 static cell_t *add_row(stat_tap_table *table, const stat_tap_table_ui *ui, const char *key)
 {
-    GHashTable *index = index_of(table);
+    GHashTable *numbers = index_of(table);
     unsigned row = table->num_elements;
     cell_t *cells = g_new0(cell_t, ui->nfields);
     for (size_t i = 0; i < ui->nfields; i++) {
@@ -40,11 +40,11 @@ static cell_t *add_row(stat_tap_table *table, const stat_tap_table_ui *ui, const
         if (cells[i].type == TABLE_ITEM_STRING)
             cells[i].value.string_value = g_strdup("");
     }
-    if (!index)
-        cells[0].user_data.ptr_value = index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    if (!numbers)
+        cells[0].user_data.ptr_value = numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     stat_tap_init_table_row(table, row, (unsigned)ui->nfields, cells);
     g_free(cells);
-    g_hash_table_insert(index, g_strdup(key), GUINT_TO_POINTER(row + 1));
+    g_hash_table_insert(numbers, g_strdup(key), GUINT_TO_POINTER(row + 1));
     return stat_tap_get_field_data(table, row, 0);
 }
 
@@ -53,8 +53,8 @@ static cell_t *row_of(const stat_data_t *data, unsigned table_number, const char
 {
     const stat_tap_table_ui *ui = data->stat_tap_data;
     stat_tap_table *table = g_array_index(ui->tables, stat_tap_table *, table_number);
-    GHashTable *index = index_of(table);
-    unsigned row = index ? GPOINTER_TO_UINT(g_hash_table_lookup(index, key)) : 0;
+    GHashTable *numbers = index_of(table);
+    unsigned row = numbers ? GPOINTER_TO_UINT(g_hash_table_lookup(numbers, key)) : 0;
     return row ? stat_tap_get_field_data(table, row - 1, 0) : add_row(table, ui, key);
 }
 
@@ -161,7 +161,9 @@ static tap_packet_status topics_packet(void *tapdata, packet_info *pinfo, epan_d
                                                iggy_statistics_object(messages->pdu, IGGY_FACT_TOPIC_ID, "topic"), NULL };
     for (const iggy_message_t *first = messages->first, *message = first; message; first = message) {
         share_t share = { .least = UINT32_MAX };
-        for (; message && same_partition(first, message); message = message->next) {
+        for (; message; message = message->next) {
+            if (!same_partition(first, message))
+                break;
             share.count++;
             share.bytes += message->length;
             share.least = MIN(share.least, message->length);

@@ -260,7 +260,7 @@ static void append(history_t *history, const state_t *state)
         return;
     uint64_t deletion = state->gone ? state->since : last ? last->deleted : 0;
     if (!history->states || history->count == history->room) {
-        history->room = history->room ? 2 * history->room : 1;
+        history->room += MAX(history->room / 2, 1);
         size_t room = history->room * sizeof *history->states;
         history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, room);
     }

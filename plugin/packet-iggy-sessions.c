@@ -65,7 +65,7 @@ static void enter(iggy_client_t *client, uint64_t since, const iggy_session_t *s
     if (!history)
         client->sessions = history = wmem_new0(wmem_file_scope(), struct iggy_session_history);
     if (!history->states || history->count == history->room) {
-        history->room = history->room ? 2 * history->room : 2;
+        history->room += MAX(history->room / 2, 2);
         size_t room = history->room * sizeof *history->states;
         history->states = (state_t *)wmem_realloc(wmem_file_scope(), history->states, room);
     }

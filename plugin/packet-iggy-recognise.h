@@ -52,7 +52,7 @@ uint8_t iggy_find_of(uint8_t command);
 /** At a known boundary of a direction that is followed: the size only. MORE below 52 bytes. */
 iggy_verdict_t iggy_in_step(const uint8_t *bytes, size_t length, uint32_t maximum);
 
-/* Release and bytes 62..127 are zero as far as they are there: no sender sets them, though receivers do not look (framing.md 2). */
+/** Release and bytes 62..127 are zero as far as they are there: no sender sets them, but receivers do not look (framing.md 2). */
 bool iggy_clean(const uint8_t *bytes, size_t length);
 
 /**

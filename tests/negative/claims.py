@@ -211,8 +211,8 @@ def without_plugin(tshark):
     return tshark.with_environment(WIRESHARK_PLUGIN_DIR=str(empty))
 
 
-def run(tshark, folders=()):
-    """(captures, packets, faults)"""
+def run(tshark, folders=(), told=lambda captures, packets, found: None):
+    """(captures, packets, faults); `told` is called behind each capture."""
     plain, captures, packets, faults = without_plugin(tshark), 0, 0, []
     with tempfile.TemporaryDirectory() as folder:
         def judge(path):
@@ -220,6 +220,7 @@ def run(tshark, folders=()):
             count, found = false_claims(tshark, plain, path)
             captures, packets = captures + (count > 0), packets + count
             faults.extend(found)
+            told(captures, packets, found)
             tshark.forget(path)
 
         for port in PORTS + (7777,):
@@ -237,14 +238,19 @@ def run(tshark, folders=()):
     return captures, packets, faults
 
 
+def report(captures, packets, found):
+    print("".join(fault + "\n" for fault in found), end="", flush=True)
+    if captures % 100 == 0:
+        print("%d captures, %d packets so far" % (captures, packets), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*")
     arguments = parser.parse_args()
     tshark = Tshark()
-    captures, packets, faults = run(tshark, arguments.folders)
+    captures, packets, faults = run(tshark, arguments.folders, report)
     tshark.close()
-    print("\n".join(faults))
     print("%d captures, %d packets dissected, %d false claims" % (captures, packets, len(faults)))
     return 1 if faults else 0
 

@@ -102,8 +102,8 @@ static iggy_legacy_exchange_t *exchange_of_request(iggy_legacy_t *legacy, packet
 }
 
 /*
- * Replies are missing: which exchanges are over, nobody tells. Only one whose client had received all before this position when it
- * asked is sure to be answered there.
+ * Replies are missing: which exchanges are over, nobody tells. Only one whose client had received all before this position
+ * when it asked is sure to be answered there.
  */
 static void drop_until(iggy_legacy_t *legacy, uint32_t position)
 {

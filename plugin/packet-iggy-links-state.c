@@ -164,14 +164,14 @@ void iggy_briefs_add(iggy_briefs_t *briefs, unsigned count, uint32_t number, int
     more->at[at] = brief;
 }
 
-iggy_brief_t iggy_briefs_at(const iggy_briefs_t *briefs, unsigned count, unsigned index)
+iggy_brief_t iggy_briefs_at(const iggy_briefs_t *briefs, unsigned count, unsigned which)
 {
     if (count <= 1)
         return briefs->one;
     const iggy_more_briefs_t *more = briefs->more;
-    for (; index >= array_length(more->at); index -= (unsigned)array_length(more->at))
+    for (; which >= array_length(more->at); which -= (unsigned)array_length(more->at))
         more = more->next;
-    return more->at[index];
+    return more->at[which];
 }
 
 void iggy_briefs_drop(iggy_briefs_t *briefs, unsigned count)

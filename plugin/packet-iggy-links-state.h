@@ -185,7 +185,7 @@ iggy_mark_t iggy_links_commit_mark(uint32_t number);
 uint32_t iggy_links_new_commit(const iggy_mark_t *mark);
 /** Add to so many briefs; one of so many, from 0 on; forget them, so that their room is used again. */
 void iggy_briefs_add(iggy_briefs_t *briefs, unsigned count, uint32_t number, int32_t later);
-iggy_brief_t iggy_briefs_at(const iggy_briefs_t *briefs, unsigned count, unsigned index);
+iggy_brief_t iggy_briefs_at(const iggy_briefs_t *briefs, unsigned count, unsigned which);
 void iggy_briefs_drop(iggy_briefs_t *briefs, unsigned count);
 /** The rest of a link, made when it is not there. First pass. */
 iggy_rest_t *iggy_links_rest(iggy_link_t *link);

@@ -26,8 +26,8 @@ void *iggy_pool_add(iggy_pool_t *pool, size_t size);
 /** The object of this number, NULL for 0. */
 static inline void *iggy_pool_at(const iggy_pool_t *pool, size_t size, uint32_t number)
 {
-    uint32_t index = number - 1;
-    return number ? (uint8_t *)pool->chunks[index >> IGGY_POOL_SHIFT] + (index & ((1u << IGGY_POOL_SHIFT) - 1)) * size : NULL;
+    uint32_t place = number - 1;
+    return number ? (uint8_t *)pool->chunks[place >> IGGY_POOL_SHIFT] + (place & ((1u << IGGY_POOL_SHIFT) - 1)) * size : NULL;
 }
 
 #endif

@@ -333,7 +333,8 @@ static bool beginning_fits(const uint8_t *bytes, size_t length)
     if (length <= IGGY_COMMAND_OFFSET)
         return true;
     const shape_t *shape = shape_of(bytes[IGGY_COMMAND_OFFSET]);
-    return shape && shape != &unused_shape && spans_may_fit(bytes, length, shape->minimum) && spans_may_fit(bytes, length, shape->real);
+    return shape && shape != &unused_shape && spans_may_fit(bytes, length, shape->minimum) &&
+           spans_may_fit(bytes, length, shape->real);
 }
 
 iggy_verdict_t iggy_starts(const uint8_t *bytes, size_t length, uint32_t maximum, bool ours)

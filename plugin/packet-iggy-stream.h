@@ -30,7 +30,7 @@ typedef enum {
 #define IGGY_RUN_HOLE   0x04u   /* bytes are missing before it */
 #define IGGY_RUN_LOST   0x08u   /* step was lost here */
 #define IGGY_RUN_REPEAT 0x10u   /* bytes that were seen before */
-#define IGGY_RUN_MANY   0x20u   /* private: several pieces, one behind the other, all of whole frames; `offset` is the last packet */
+#define IGGY_RUN_MANY   0x20u   /* private: several pieces in a row, all of whole frames; `offset` is the last packet */
 
 /* What was found in a piece; 20 bytes. */
 typedef struct {

@@ -18,9 +18,9 @@ static dissector_handle_t iggy_tls_handle;
 static heur_dissector_list_t tls_heuristics;
 
 /*
- * TLS asks this handle alone from now on, and shows nothing that it refuses: so it refuses nothing that it can show. Since 4.6 the
- * port is asked before the heuristics: what is not Iggy on our ports, HTTP above all, is left to them here. Who takes it tells TLS
- * by `data`.
+ * TLS asks this handle alone from now on, and shows nothing that it refuses: so it refuses nothing that it can show. Since 4.6
+ * the port is asked before the heuristics: what is not Iggy on our ports, HTTP above all, is left to them here. Who takes it
+ * tells TLS by `data`.
  */
 static int dissect_iggy_tls(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {

@@ -17,15 +17,8 @@
 #include <epan/frame_data.h>
 #include <epan/timestamp.h>
 
+#include "epan_compat.h"
 #include "packet-iggy.h"
-
-#if IGGY_WS_AT_LEAST(4, 4)
-#define OFFERED(entry, pinfo) ((entry)->is_filter_valid((pinfo), (entry)->user_data))
-#define BUILT(entry, pinfo)   ((entry)->build_filter_string((pinfo), (entry)->user_data))
-#else
-#define OFFERED(entry, pinfo) ((entry)->is_filter_valid(pinfo))
-#define BUILT(entry, pinfo)   ((entry)->build_filter_string(pinfo))
-#endif
 
 #define IP_TCP 40u
 
@@ -110,24 +103,11 @@ static void dissect(epan_dissect_t *edt, unsigned number, bool first_pass)
                      .presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN };
     rec.rec_header.packet_header.caplen = rec.rec_header.packet_header.len = length;
     rec.rec_header.packet_header.pkt_encap = WTAP_ENCAP_RAW_IP4;
-#if IGGY_WS_AT_LEAST(4, 5)
-    rec.rec_type_name = "Packet";
-#endif
     if (first_pass) {
         frame_data_init(&frames[number], number + 1, &rec, 0, sum);
         frame_data_set_before_dissect(&frames[number], &elapsed, &reference, number ? &frames[number - 1] : NULL);
     }
-#if IGGY_WS_AT_LEAST(4, 5)
-    ws_buffer_init(&rec.data, length);
-    ws_buffer_append(&rec.data, bytes, length);
-    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, &frames[number], NULL);
-    ws_buffer_free(&rec.data);
-#else
-    uint8_t *copy = (uint8_t *)g_memdup2(bytes, length);
-    tvbuff_t *tvb = tvb_new_real_data(copy, length, (int)length);
-    tvb_set_free_cb(tvb, g_free);
-    epan_dissect_run(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, tvb, &frames[number], NULL);
-#endif
+    iggy_dissect_record(edt, &rec, &frames[number], bytes, length);
     if (first_pass)
         frame_data_set_after_dissect(&frames[number], &sum);
 }
@@ -159,11 +139,7 @@ static unsigned shown_by(epan_t *session, const char *text)
 {
     dfilter_t *filter = NULL;
     unsigned shown = 0;
-#if IGGY_WS_AT_LEAST(4, 1)
-    df_error_t *error = NULL;
-#else
-    char *error = NULL;
-#endif
+    iggy_filter_error_t *error = NULL;
     g_assert_true(dfilter_compile(text, &filter, &error));
     memset(sequence, 0, sizeof sequence);
     for (unsigned i = 0; i < COUNT; i++) {

@@ -40,7 +40,8 @@ def test_nothing_of_ours_leaks(tmp_path):
     if not shutil.which("gcc") or not shutil.which("mergecap"):
         pytest.skip("gcc or mergecap is not installed")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("IGGY_")}
-    result = subprocess.run([sys.executable, str(HERE / "fuzz/leaks.py"), "--short"], env=dict(environment, IGGY_LEAK_DIR=str(tmp_path)),
+    environment["IGGY_LEAK_DIR"] = str(tmp_path)
+    result = subprocess.run([sys.executable, str(HERE / "fuzz/leaks.py"), "--short"], env=environment,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3600)
     assert result.returncode == 0, result.stdout[-4000:]
     assert result.stdout.count(" leaks, 0 of the plugin") == 2

@@ -373,7 +373,8 @@ static void listen(void)
     g_list_free(all);
     listen_for_tables();
     register_eo_t *export = get_eo_by_name("iggy");
-    if (!export || register_tap_listener(get_eo_tap_listener_name(export), &objects, NULL, 0, NULL, get_eo_packet_func(export), NULL, NULL))
+    if (!export || register_tap_listener(get_eo_tap_listener_name(export), &objects, NULL, 0, NULL,
+                                         get_eo_packet_func(export), NULL, NULL))
         abort();
 }
 

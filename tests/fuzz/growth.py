@@ -81,7 +81,8 @@ SHAPES = {"connections": connections, "one connection": one_connection}
 
 def cost(tshark, path, *options):
     """CPU seconds and kB of the greatest memory of one run; how many frames it found."""
-    command = tshark._command(["-n", "-r", str(path), "-T", "fields", "-e", "iggy.request", "-Y", "iggy || frame.number == 0", *options])
+    command = tshark._command(["-n", "-r", str(path), "-T", "fields", "-e", "iggy.request", "-Y", "iggy || frame.number == 0",
+                               *options])
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(command, env=tshark.environment, cwd=str(tshark.folder), stdout=subprocess.PIPE, text=True) as process:
         frames = sum(len(line.split(",")) for line in process.stdout)
@@ -138,7 +139,8 @@ def main():
     parser.add_argument("--times", default="10,100,1000")
     times = [int(number) for number in parser.parse_args().times.split(",")]
     tshark, found = Tshark(), []
-    print("| shape | passes | times | frames more | bytes a frame | TCP | µs a frame | TCP |\n|---|--:|--:|--:|--:|--:|--:|--:|")
+    print("| shape | passes | times | frames more | bytes a frame | TCP | µs a frame | TCP |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
     for shape in SHAPES:
         for passes in (1, 2):
             measured = measure(tshark, shape, [1, *times], *["-2"][:passes - 1])

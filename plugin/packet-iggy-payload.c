@@ -209,13 +209,17 @@ static const char *topic_path(packet_info *pinfo, const place_t *place, bool by_
 
 /* ---- Decode As ---- */
 
-static void topic_prompt(packet_info *pinfo, char *result)
+static void *topic_value(packet_info *pinfo)
 {
     const char *topic = (const char *)p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY);
-    snprintf(result, MAX_DECODE_AS_PROMPT_LEN, "Iggy topic %s as", topic ? topic : "unknown");
+    return topic && *topic ? (void *)topic : NULL;
 }
 
-static void *topic_value(packet_info *pinfo) { return p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY); }
+static void topic_prompt(packet_info *pinfo, char *result)
+{
+    const char *topic = (const char *)topic_value(pinfo);
+    snprintf(result, MAX_DECODE_AS_PROMPT_LEN, "Iggy topic %s as", topic ? topic : "unknown");
+}
 
 static void register_topic_table(int proto)
 {
@@ -228,6 +232,97 @@ static void register_topic_table(int proto)
 
     topic_table = register_dissector_table("iggy.topic", "Iggy stream/topic", proto, FT_STRING, STRING_CASE_SENSITIVE);
     register_decode_as(&topic_decode_as);
+}
+
+/* ---- who looks at payloads ---- */
+
+/* Protocols that a content type, or the bytes, may hand a payload to. */
+static const char *const usual_protocols[] = {
+    "json", "xml", "protobuf", "msgpack", "cbor", "data-text-lines", "urlencoded-form", "mime_multipart", "png", "image-gif",
+    "image-jfif",
+};
+
+/*
+ * Of all protocols that may get a payload what the registry knows: the usual ones, those that tell by the bytes, those of the
+ * rules and of Decode As. Gathered once a capture: whoever changes rules or Decode As has it dissected anew.
+ */
+static GPtrArray *receivers;
+static unsigned   takers; /* of them those that tell by the bytes, and those of Decode As */
+
+static void forget_receivers(void)
+{
+    if (receivers)
+        g_ptr_array_free(receivers, TRUE);
+    receivers = NULL;
+    takers = 0;
+}
+
+static void add_receiver(int number)
+{
+    if (number > 0)
+        g_ptr_array_add(receivers, proto_registrar_get_nth((unsigned)number));
+}
+
+static void add_handle(dissector_handle_t handle)
+{
+    if (handle)
+        add_receiver(dissector_handle_get_protocol_index(handle));
+}
+
+static void add_entry(const char *table _U_, ftenum_t type _U_, void *key _U_, void *value, void *data _U_)
+{
+    takers++;
+    add_handle(dtbl_entry_get_handle((dtbl_entry_t *)value));
+}
+
+static void add_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, void *data _U_)
+{
+    takers++;
+    if (entry->protocol)
+        add_receiver(proto_get_id(entry->protocol));
+}
+
+static void gather_receivers(void)
+{
+    receivers = g_ptr_array_new();
+    for (unsigned i = 0; i < array_length(usual_protocols); i++)
+        add_receiver(proto_get_id_by_filter_name(usual_protocols[i]));
+    heur_dissector_table_foreach("iggy.payload", add_heuristic, NULL);
+    for (unsigned i = 0; i < rules_count; i++)
+        add_handle(rules[i].handle);
+    dissector_table_foreach("iggy.topic", add_entry, NULL);
+}
+
+static unsigned takers_count(void)
+{
+    if (!receivers)
+        gather_receivers();
+    return takers;
+}
+
+static bool look_at_all(proto_tree *tree)
+{
+    if (PTREE_DATA(tree)->visible || !PTREE_DATA(tree)->fake_protocols)
+        return true;
+    if (!receivers)
+        gather_receivers();
+    for (unsigned i = 0; i < receivers->len; i++)
+        if (((const header_field_info *)g_ptr_array_index(receivers, i))->ref_type != HF_REF_TYPE_NONE)
+            return true;
+    return false;
+}
+
+bool iggy_payload_wanted(proto_tree *tree)
+{
+    static iggy_answer_t answer;
+
+    if (!hand_off || iggy_always_wanted())
+        return hand_off;
+    if (!tree)
+        return false;
+    if (!iggy_answered(&answer))
+        answer.yes = look_at_all(tree);
+    return answer.yes;
 }
 
 /* ---- the hand-off ---- */
@@ -353,17 +448,25 @@ static bool try_all(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const p
     return json_handle && is_json(tvb) && call_dissector_only(json_handle, tvb, pinfo, tree, NULL) > 0;
 }
 
+/* Whether nobody but JSON's dissector may take a payload of this content type, and the packet's topic is told. */
+static bool is_for_json_alone(packet_info *pinfo, const char *content_type)
+{
+    return !content_type && !rules_count && !takers_count() && p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY);
+}
+
 /* Another dissector gets the payload; whatever it does, only its own part of the tree is lost. */
 static void hand_to_others(iggy_walk_t *walk, tvbuff_t *tvb, proto_tree *tree, const char *content_type)
 {
     packet_info *pinfo = walk->pdu->pinfo;
+    if (is_for_json_alone(pinfo, content_type) && !is_json(tvb))
+        return;
     place_t place = place_of(walk->pdu, content_type);
     const char *by_name = topic_path(pinfo, &place, true);
     const char *topic = by_name ? by_name : topic_path(pinfo, &place, false);
     volatile bool failed = false;
 
-    if (topic && !p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY))
-        p_add_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY, wmem_strdup(pinfo->pool, topic));
+    if (!p_get_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY))
+        p_add_proto_data(pinfo->pool, pinfo, proto_iggy, TOPIC_KEY, wmem_strdup(pinfo->pool, topic ? topic : ""));
     guard_t guard = guard_up(pinfo, topic);
     TRY
     {
@@ -378,86 +481,6 @@ static void hand_to_others(iggy_walk_t *walk, tvbuff_t *tvb, proto_tree *tree, c
     }
     ENDTRY;
     guard_down(pinfo, &guard, failed);
-}
-
-/* ---- who looks at payloads ---- */
-
-/* Protocols that a content type, or the bytes, may hand a payload to. */
-static const char *const usual_protocols[] = {
-    "json", "xml", "protobuf", "msgpack", "cbor", "data-text-lines", "urlencoded-form", "mime_multipart", "png", "image-gif",
-    "image-jfif",
-};
-
-/*
- * Of all protocols that may get a payload what the registry knows: the usual ones, those that tell by the bytes, those of the
- * rules and of Decode As. Gathered once a capture: whoever changes rules or Decode As has it dissected anew.
- */
-static GPtrArray *receivers;
-
-static void forget_receivers(void)
-{
-    if (receivers)
-        g_ptr_array_free(receivers, TRUE);
-    receivers = NULL;
-}
-
-static void add_receiver(int number)
-{
-    if (number > 0)
-        g_ptr_array_add(receivers, proto_registrar_get_nth((unsigned)number));
-}
-
-static void add_handle(dissector_handle_t handle)
-{
-    if (handle)
-        add_receiver(dissector_handle_get_protocol_index(handle));
-}
-
-static void add_entry(const char *table _U_, ftenum_t type _U_, void *key _U_, void *value, void *data _U_)
-{
-    add_handle(dtbl_entry_get_handle((dtbl_entry_t *)value));
-}
-
-static void add_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, void *data _U_)
-{
-    if (entry->protocol)
-        add_receiver(proto_get_id(entry->protocol));
-}
-
-static void gather_receivers(void)
-{
-    receivers = g_ptr_array_new();
-    for (unsigned i = 0; i < array_length(usual_protocols); i++)
-        add_receiver(proto_get_id_by_filter_name(usual_protocols[i]));
-    heur_dissector_table_foreach("iggy.payload", add_heuristic, NULL);
-    for (unsigned i = 0; i < rules_count; i++)
-        add_handle(rules[i].handle);
-    dissector_table_foreach("iggy.topic", add_entry, NULL);
-}
-
-static bool look_at_all(proto_tree *tree)
-{
-    if (PTREE_DATA(tree)->visible || !PTREE_DATA(tree)->fake_protocols)
-        return true;
-    if (!receivers)
-        gather_receivers();
-    for (unsigned i = 0; i < receivers->len; i++)
-        if (((const header_field_info *)g_ptr_array_index(receivers, i))->ref_type != HF_REF_TYPE_NONE)
-            return true;
-    return false;
-}
-
-bool iggy_payload_wanted(proto_tree *tree)
-{
-    static iggy_answer_t answer;
-
-    if (!hand_off || iggy_always_wanted())
-        return hand_off;
-    if (!tree)
-        return false;
-    if (!iggy_answered(&answer))
-        answer.yes = look_at_all(tree);
-    return answer.yes;
 }
 
 /* ---- showing ---- */
@@ -482,11 +505,12 @@ void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int leng
         return;
     proto_item *item = proto_tree_add_item(tree, hf_iggy_message_payload, walk->tvb, offset, length, ENC_NA);
     walk->items++;
-    if (show_text && length <= TEXT_LIMIT && is_text(tvb_get_ptr(walk->tvb, offset, length), length)) {
+    if (show_text && length <= TEXT_LIMIT && (!walk->rows_alone || iggy_field_wanted(tree, hf_iggy_message_payload_text)) &&
+        is_text(tvb_get_ptr(walk->tvb, offset, length), length)) {
         proto_tree_add_item(tree, hf_iggy_message_payload_text, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
         walk->items++;
     }
-    if (hand_off && room_for(tree, length))
+    if (hand_off && (!walk->rows_alone || iggy_payload_wanted(tree)) && room_for(tree, length))
         hand_to_others(walk, tvb_new_subset_length(walk->tvb, offset, length),
                        proto_item_add_subtree(item, ett_iggy_message_payload), content_type);
 }

@@ -186,7 +186,7 @@ static int message_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_tree
 {
     if (!iggy_walk_there(walk, row, offset, 8))
         return offset;
-    if (iggy_walk_shows(walk)) {
+    if (iggy_walk_wants(walk, tree, hf_iggy_message_checksum) || iggy_walk_wants(walk, tree, hf_iggy_message_checksum_status)) {
         iggy_checksum_t sum = iggy_checksum_wanted(tree, &message_sum_fields) ? verify_message(walk, offset)
                                                                               : iggy_checksum_unverified();
         iggy_add_checksum64(walk->pdu, tree, walk->tvb, offset, &message_sum_fields, sum);
@@ -205,6 +205,8 @@ static nstime_t time_of(uint64_t microseconds)
 
 static void add_time(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, int length, uint64_t microseconds)
 {
+    if (!iggy_walk_wants(walk, tree, hf))
+        return;
     nstime_t span = time_of(microseconds);
     proto_item_set_generated(proto_tree_add_time(tree, hf, walk->tvb, offset, length, &span));
     walk->items++;
@@ -212,6 +214,8 @@ static void add_time(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, in
 
 static void add_difference(iggy_walk_t *walk, proto_tree *tree, int hf, const nstime_t *later, uint64_t earlier)
 {
+    if (!iggy_walk_wants(walk, tree, hf))
+        return;
     nstime_t from = time_of(earlier), difference;
     nstime_delta(&difference, later, &from);
     proto_item_set_generated(proto_tree_add_time(tree, hf, walk->tvb, 0, 0, &difference));
@@ -227,9 +231,11 @@ static int message_meaning(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_t
     add_time(walk, tree, hf_iggy_message_timestamp, offset - 4, 4, produced);
     if (!walk->reg[IGGY_REG_STAMPED])
         return offset;
-    proto_item_set_generated(proto_tree_add_uint64(tree, hf_iggy_message_offset, walk->tvb, offset - 8, 4,
-                                                   walk->reg[IGGY_REG_BASE_OFFSET] + walk->reg[IGGY_REG_OFFSET_DELTA]));
-    walk->items++;
+    if (iggy_walk_wants(walk, tree, hf_iggy_message_offset)) {
+        uint64_t place = walk->reg[IGGY_REG_BASE_OFFSET] + walk->reg[IGGY_REG_OFFSET_DELTA];
+        proto_item_set_generated(proto_tree_add_uint64(tree, hf_iggy_message_offset, walk->tvb, offset - 8, 4, place));
+        walk->items++;
+    }
     uint64_t stamped = walk->reg[IGGY_REG_BASE_TIME];
     if (!stamped)
         return offset;

@@ -143,6 +143,11 @@ static proto_item *show_unread(iggy_walk_t *walk, proto_tree *tree, int hf, int 
 }
 
 /* Counts an item of this frame; beyond the limit nothing more is shown. */
+bool iggy_walk_wants(const iggy_walk_t *walk, proto_tree *tree, int hf)
+{
+    return iggy_walk_shows(walk) && (!walk->rows_alone || iggy_field_wanted(tree, hf));
+}
+
 static bool may_show(iggy_walk_t *walk)
 {
     if (!iggy_walk_shows(walk))
@@ -456,7 +461,7 @@ static int walk_element(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tr
     proto_item *outer = walk->element;
     proto_item *item = NULL;
     proto_tree *subtree = tree;
-    if (row->hf && may_show(walk)) {
+    if (row->hf && may_show(walk) && iggy_walk_wants(walk, tree, *row->hf)) {
         item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, 0, ENC_NA);
         subtree = proto_item_add_subtree(item, *row->ett);
         walk->element = item;

@@ -207,6 +207,9 @@ proto_item *iggy_add_unread(packet_info *pinfo, proto_tree *tree, int hf, tvbuff
 /** Whether walk shows: mode SHOW, and not beyond the item limit. */
 static inline bool iggy_walk_shows(const iggy_walk_t *walk) { return walk->mode == IGGY_WALK_SHOW && !walk->silent; }
 
+/** Whether walk shows, and somebody may look at the field: ours alone. */
+bool iggy_walk_wants(const iggy_walk_t *walk, proto_tree *tree, int hf);
+
 /** Note a fact; does nothing in mode FIT. */
 void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int offset, int length, const char *text);
 

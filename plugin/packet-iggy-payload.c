@@ -503,16 +503,18 @@ void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int leng
 {
     if (length <= 0)
         return;
-    proto_item *item = proto_tree_add_item(tree, hf_iggy_message_payload, walk->tvb, offset, length, ENC_NA);
+    proto_item *item = NULL;
+    if (iggy_walk_wants(walk, tree, hf_iggy_message_payload))
+        item = proto_tree_add_item(tree, hf_iggy_message_payload, walk->tvb, offset, length, ENC_NA);
     walk->items++;
-    if (show_text && length <= TEXT_LIMIT && (!walk->rows_alone || iggy_field_wanted(tree, hf_iggy_message_payload_text)) &&
+    if (show_text && length <= TEXT_LIMIT && iggy_walk_wants(walk, tree, hf_iggy_message_payload_text) &&
         is_text(tvb_get_ptr(walk->tvb, offset, length), length)) {
         proto_tree_add_item(tree, hf_iggy_message_payload_text, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
         walk->items++;
     }
     if (hand_off && (!walk->rows_alone || iggy_payload_wanted(tree)) && room_for(tree, length))
         hand_to_others(walk, tvb_new_subset_length(walk->tvb, offset, length),
-                       proto_item_add_subtree(item, ett_iggy_message_payload), content_type);
+                       item ? proto_item_add_subtree(item, ett_iggy_message_payload) : tree, content_type);
 }
 
 /* ---- registration ---- */

@@ -152,6 +152,7 @@ static void walk_body(iggy_pdu_t *pdu, iggy_walk_mode_t mode, proto_tree *tree)
 {
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, mode, pdu->version, (int)MIN(pdu->size, tvb_reported_length(pdu->tvb)));
+    walk.rows_alone = iggy_rows_alone(tree);
     int after = walk_payload(pdu, &walk, tree);
     if (!PINFO_FD_VISITED(pdu->pinfo) && !walk.failed)
         iggy_repeats_note(pdu, &walk);

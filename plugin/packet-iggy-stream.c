@@ -85,6 +85,12 @@ typedef struct {
     uint32_t   replica; /* the next header of the replica plane behind what was searched; 0: not looked for yet */
 } work_t;
 
+/* A stream before a piece, and the stretches of the piece's direction that stand elsewhere. */
+typedef struct {
+    iggy_stream_t stream;
+    stretch_t     more_stretches[STRETCHES - 1];
+} before_t;
+
 /* ---- life ---- */
 
 iggy_stream_t *iggy_stream_try(wmem_allocator_t *scope) { return wmem_new0(scope, iggy_stream_t); }
@@ -472,8 +478,9 @@ static bool out_of_step(const work_t *work, const uint8_t *header)
     uint32_t here = bytes_here(work), size = iggy_size_of(header);
     if (iggy_plausible(header, here, &any) != IGGY_NO)
         return false;
-    size_t next = iggy_find_header(header, here, 1, &search);
-    if (next < here && next < size && iggy_real(header + next, &search))
+    size_t reach = (size_t)MIN(here, (uint64_t)size + IGGY_HEADER_SIZE - 1); /* of headers that begin in the frame */
+    size_t next = iggy_find_header(header, reach, 1, &search);
+    if (next < reach && iggy_real(header + next, &search))
         return true;
     if (iggy_clean(header, here))
         return false;
@@ -731,20 +738,32 @@ static void note_asked(direction_t *d, const iggy_piece_t *piece, uint64_t base,
     d->asked_length = piece->reported - last->offset;
 }
 
+static void keep_before(const work_t *work, before_t *before)
+{
+    before->stream = *work->stream;
+    if (work->d->more_stretches)
+        memcpy(before->more_stretches, work->d->more_stretches, sizeof before->more_stretches);
+}
+
 /*
  * TCP cannot split joined segments before the last one: it would hand over the frames before the split once more, and a second
  * pass would not show them here. Then nothing is shown yet, and all is asked for again. (Others may have joined them: before
  * a connection is claimed, some heuristic.)
  */
-static void hold_back(work_t *work, const iggy_stream_t *before, unsigned first)
+static void hold_back(work_t *work, const before_t *before, unsigned first)
 {
-    const iggy_run_t last = work->d->runs[work->d->runs_count - 1];
-    iggy_run_t *runs = work->d->runs;
-    unsigned room = work->d->runs_room;
-    *work->stream = *before;
-    work->d->runs = runs;
-    work->d->runs_room = room;
-    work->d->runs_count = first;
+    direction_t *d = work->d;
+    const iggy_run_t last = d->runs[d->runs_count - 1];
+    iggy_run_t *runs = d->runs;
+    unsigned room = d->runs_room;
+    stretch_t *more = d->more_stretches;
+    *work->stream = before->stream;
+    d->runs = runs;
+    d->runs_room = room;
+    d->runs_count = first;
+    d->more_stretches = more;
+    if (d->stretches_count > 1)
+        memcpy(more, before->more_stretches, sizeof before->more_stretches);
     add_run(work, IGGY_RUN_ASK, 0, last.length, 0);
 }
 
@@ -803,9 +822,9 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
     work.overtaken = d->reached > work.base + piece->reported;
     d->reached = MAX(d->reached, work.base + piece->reported);
     unsigned first = d->runs_count;
-    iggy_stream_t before;
+    before_t before;
     if (before_length)
-        before = *stream;
+        keep_before(&work, &before);
     locate(&work);
     while (!work.done && work.offset < piece->reported) {
         if (work.stretch)

@@ -397,6 +397,20 @@ def test_prepares_in_the_middle_of_a_connection(tshark, tmp_path):
     on_ports(tshark, tmp_path, build)
 
 
+def test_prepares_behind_more_holes_than_are_kept(tshark, tmp_path):
+    """Behind each of them one waits for what follows it; when that begins and is cut again, both are waited for."""
+    def build(capture):
+        connection = capture.connection(server_port=9090)
+        truth = [(connection.client(prepare(1)), 256, 6)]
+        for op in range(2, 50, 2):
+            connection.lose("client", 1000)
+            data = prepare(op) + prepare(op + 1, bytes(344), checksum_body=0)
+            number = connection.client(data, cuts=[356, 556])
+            truth += [(number, 256, 6), (number, 600, 6)]
+        return truth
+    on_ports(tshark, tmp_path, build)
+
+
 @pytest.mark.parametrize("values", [dict(operation=2, code=9999), dict(operation=99)], ids=["code", "operation"])
 def test_unknown_requests_behind_a_hole(tshark, tmp_path, values):
     """Nobody knows the code or the operation, but the frame is all of its segment, or a known one stands behind it."""

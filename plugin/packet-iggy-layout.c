@@ -142,12 +142,12 @@ static proto_item *show_unread(iggy_walk_t *walk, proto_tree *tree, int hf, int 
     return iggy_add_unread(walk->pdu->pinfo, tree, hf, walk->tvb, offset, length);
 }
 
-/* Counts an item of this frame; beyond the limit nothing more is shown. */
 bool iggy_walk_wants(const iggy_walk_t *walk, proto_tree *tree, int hf)
 {
     return iggy_walk_shows(walk) && (!walk->rows_alone || iggy_field_wanted(tree, hf));
 }
 
+/* Counts an item of this frame; beyond the limit nothing more is shown. */
 static bool may_show(iggy_walk_t *walk)
 {
     if (!iggy_walk_shows(walk))

@@ -12,7 +12,9 @@ import sys
 
 import pytest
 
+import carriers
 import growth
+import synth
 from conftest import HERE
 
 TIMES = [int(number) for number in os.environ.get("IGGY_GROWTH", "10,100").split(",")]
@@ -33,6 +35,27 @@ def test_growth_would_be_seen():
     alone = growth.Step(1000, 500, 10)
     assert list(growth.faults([(10, steps[0], alone), (100, steps[1], alone)])) == []
     assert len(list(growth.faults([(10, steps[0], alone), (100, steps[2], alone)]))) == 3
+
+
+def many_frames(path, count, reserved):
+    """A WebSocket message of many frames, and what stands in a byte of their headers that nobody sets."""
+    capture = synth.Capture()
+    web = carriers.WebSocket(capture.connection(server_port=8092))
+    web.client(synth.request(synth.login_body(), operation=1, request=0))
+    answer = bytearray(synth.reply(request=1))
+    web.server(bytes(answer))
+    answer[100] = reserved
+    web.server(bytes(answer) * count, mss=60000)
+    return capture.write(path)
+
+
+def test_headers_that_nobody_sends_cost_no_more(tshark, tmp_path):
+    """Each of them makes the dissector look for a better one: no further than to its own end."""
+    count = 16384
+    usual, odd = (growth.cost(tshark, tshark.readable(many_frames(tmp_path / ("%d.pcap" % reserved), count, reserved)))
+                  for reserved in (0, 1))
+    assert usual.frames == odd.frames == count + 2
+    assert odd.seconds < 2 * usual.seconds + 0.5
 
 
 def test_nothing_of_ours_leaks(tmp_path):

@@ -226,7 +226,11 @@ int iggy_dissect_piece(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, iggy
         if (stream)
             runs = iggy_stream_runs(stream, &handover->piece, &count);
     }
-    return runs ? show_runs(tvb, pinfo, tree, stream, runs, count) : 0;
+    if (!runs)
+        return 0;
+    /* A payload that is a packet of the same connection would move them. */
+    runs = (const iggy_run_t *)wmem_memdup(pinfo->pool, runs, count * sizeof *runs);
+    return show_runs(tvb, pinfo, tree, stream, runs, count);
 }
 
 /* ---- TCP ---- */

@@ -263,10 +263,12 @@ static iggy_legacy_piece_t place_piece(iggy_legacy_t *legacy, tvbuff_t *tvb, uin
         piece.skip = MIN((uint32_t)-(int64_t)ahead, length);
         return piece;
     }
-    if (!side->lost && begun >= 0)
+    if (!side->lost && begun >= 0) {
         piece.skip = MIN((uint32_t)begun, length);
-    else
+        side->next = side->end; /* what else comes of it is skipped, too */
+    } else {
         piece.lost = !looks_like_frame(legacy, tvb, position, from_client);
+    }
     legacy->reply_lost |= !from_client;
     return piece;
 }

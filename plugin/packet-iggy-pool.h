@@ -23,11 +23,13 @@ typedef struct {
 /** A new object of `size` bytes, all zero; its number is pool->count then. Objects never move, and live as long as the file. */
 void *iggy_pool_add(iggy_pool_t *pool, size_t size);
 
-/** The object of this number, NULL for 0. */
+/** The object of this number, NULL for 0 and for numbers that no object has. */
 static inline void *iggy_pool_at(const iggy_pool_t *pool, size_t size, uint32_t number)
 {
     uint32_t place = number - 1;
-    return number ? (uint8_t *)pool->chunks[place >> IGGY_POOL_SHIFT] + (place & ((1u << IGGY_POOL_SHIFT) - 1)) * size : NULL;
+    if (place >= pool->count)
+        return NULL;
+    return (uint8_t *)pool->chunks[place >> IGGY_POOL_SHIFT] + (place & ((1u << IGGY_POOL_SHIFT) - 1)) * size;
 }
 
 #endif

@@ -39,6 +39,11 @@ def shown(tshark, path, *options, check=True, two_pass=False):
     return {frame.packet: frame for frame in tshark.frames(path, *options, check=check, two_pass=two_pass)}
 
 
+def open_to_all(folder):
+    """The folders above one of a test that may be closed to others: pytest's own, and that of the process."""
+    return [parent for parent in folder.parents if parent.name.startswith(("pytest-", "popen-"))]
+
+
 def uat(*row):
     return "uat:iggy_payloads:" + ",".join('"%s"' % one for one in row)
 
@@ -133,7 +138,7 @@ def test_protobuf_with_its_message_type(tshark, tmp_path):
     (folder / "order.proto").write_text('syntax = "proto3"; package shop; message Order { uint32 number = 1; string who = 2; }')
     for one in (tmp_path, folder):
         one.chmod(0o755)
-    for parent in list(tmp_path.parents)[:2]:
+    for parent in open_to_all(tmp_path):
         parent.chmod(0o755)
     path, _ = traffic(tmp_path, [b"\x08\x07\x12\x03bob"])
     frames = shown(tshark, path, "-o", uat("orders", "equals", "events", "protobuf", "shop.Order"),
@@ -179,7 +184,7 @@ def lua(folder, registration):
     script = folder / "payload.lua"
     script.write_text(LUA % registration)
     script.chmod(0o644)
-    for one in [folder] + list(folder.parents)[:2]:
+    for one in [folder] + open_to_all(folder):
         one.chmod(0o755)
     return ["-X", "lua_script:%s" % script]
 

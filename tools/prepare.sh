@@ -16,7 +16,8 @@ build=${IGGY_BUILD_DIR:-$top/build}
 
 BUILD_PACKAGES=(cmake ninja-build gcc libc6-dev tshark wireshark-dev libglib2.0-dev libxxhash-dev libgcrypt20-dev)
 STYLE_PACKAGES=(bzip2 clang cppcheck perl python3 xz-utils)
-TEST_PACKAGES=(python3 python3-pytest python3-pytest-xdist python3-cryptography "${STYLE_PACKAGES[@]}")
+FUZZ_PACKAGES=(clang libclang-rt-dev)
+TEST_PACKAGES=(python3 python3-pytest python3-pytest-xdist python3-cryptography "${STYLE_PACKAGES[@]}" "${FUZZ_PACKAGES[@]}")
 
 # Says in one line what is wrong, and ends.
 fail() {

@@ -16,6 +16,7 @@ IGGY_LEAK_DIR (default build-leaks) keeps the build.
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,7 +40,8 @@ def ours(leak):
 def build(folder):
     """The plugin with AddressSanitizer, and the sanitizer's runtime."""
     common = dict(cwd=TOP, stdout=subprocess.DEVNULL, check=True)
-    subprocess.run(["cmake", "-S", ".", "-B", folder, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    subprocess.run(["cmake", *generator, "-S", ".", "-B", folder, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
                     "-DIGGY_TESTS=OFF", "-DIGGY_SANITIZE=address", "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,-z,nodelete"], **common)
     subprocess.run(["cmake", "--build", folder, "--parallel", "2"], **common)
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], stdout=subprocess.PIPE, text=True, check=True)

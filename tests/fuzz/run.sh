@@ -25,6 +25,10 @@ fi
 build() { # folder, more options
     folder=$1
     shift
+    # Where Make is not installed; a folder that is there keeps its own.
+    if command -v ninja > /dev/null && [ ! -e "$folder/CMakeCache.txt" ]; then
+        set -- -G Ninja "$@"
+    fi
     cmake -S "$top" -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DIGGY_TESTS=ON \
         -DIGGY_SANITIZE=fuzzer-no-link,address,undefined "$@" > "$folder.log" 2>&1 || { cat "$folder.log" >&2; exit 1; }
     cmake --build "$folder" --target fuzz_iggy --parallel 2 >> "$folder.log" 2>&1 || { cat "$folder.log" >&2; exit 1; }

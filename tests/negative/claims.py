@@ -180,12 +180,12 @@ def lines(tshark, path, way):
     return text.split("\n")
 
 
-ASKED = re.compile(r"Len=(\d+).*\[TCP segment of a reassembled PDU\]")
+ASKED = re.compile(r":tcp\t.*Len=(\d+)")
 
 
 def asks_for_more(mine, other):
     """On our ports bytes that nobody else knows, and that are the beginning of a header as far as they go, may wait for the
-    next segment. They are given back when it shows that they are none."""
+    next segment. They are given back when it shows that they are none. Until 4.2 TCP calls them part of a reassembled PDU."""
     found = ASKED.search(mine)
     return found and int(found.group(1)) < 256 and re.search(r"\b(8090|9090)\b", mine) and ":tcp:data\t" in other
 

@@ -297,7 +297,7 @@ bool iggy_conversation_response_time(const iggy_pdu_t *pdu, nstime_t *span)
     if (!pdu->response || !exchange || !exchange->request_frame || exchange->state != IGGY_EXCHANGE_ANSWERED ||
         exchange->reply_frame != pdu->pinfo->num || (pdu->frame->notes & (IGGY_NOTE_AGAIN | IGGY_NOTE_LATER)))
         return false;
-    nstime_t asked = iggy_request_time(exchange);
+    nstime_t asked = iggy_request_time(exchange, &pdu->pinfo->abs_ts);
     nstime_delta(span, &pdu->pinfo->abs_ts, &asked);
     return true;
 }
@@ -424,7 +424,7 @@ static void show_response(iggy_pdu_t *pdu, proto_tree *tree)
     if (known)
         show_link(pdu, tree, hf_iggy_response_to, exchange->request_frame);
     if (known && !(notes & IGGY_NOTE_LATER)) {
-        nstime_t span, asked = iggy_request_time(exchange);
+        nstime_t span, asked = iggy_request_time(exchange, &pdu->pinfo->abs_ts);
         nstime_delta(&span, &pdu->pinfo->abs_ts, &asked);
         proto_item_set_generated(proto_tree_add_time(tree, hf_iggy_response_time, pdu->tvb, 0, 0, &span));
     }

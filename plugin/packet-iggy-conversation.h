@@ -43,7 +43,7 @@ typedef enum {
 /* There is one for every two frames or so, and all of them stay: 48 bytes. */
 typedef struct iggy_exchange {
     uint64_t request;       /* request number */
-    int64_t  request_when;  /* iggy_request_time() */
+    uint64_t request_when;  /* private: iggy_request_time() */
     void    *request_facts; /* iggy_kept_t or NULL: ids and names of the request that its reply needs (names, Info) */
     uint32_t number;        /* private: its own */
     uint32_t connection;    /* private: tells connections apart */
@@ -55,8 +55,8 @@ typedef struct iggy_exchange {
     uint8_t  flags;
 } iggy_exchange_t;
 
-/** Time of the packet that completed the request. */
-nstime_t iggy_request_time(const iggy_exchange_t *exchange);
+/** Time of the packet that completed the request; `now`: time of any packet less than 292 years away. */
+nstime_t iggy_request_time(const iggy_exchange_t *exchange, const nstime_t *now);
 
 /** Of a retry the exchange that it repeats, of a cancellation what it cancels; else NULL. */
 const iggy_exchange_t *iggy_exchange_first(const iggy_exchange_t *exchange);

@@ -23,7 +23,7 @@
 #define RETRY_WINDOW   128u /* numbers: a write so far below the highest is not executed */
 #define ORPHANS_LIMIT  16u
 #define REPEATS_LIMIT  256u /* open requests of one key that are compared with a new one */
-#define NANOSECONDS    INT64_C(1000000000)
+#define NANOSECONDS    UINT64_C(1000000000)
 
 /* Whether a request may have been answered in bytes that the capture misses; or that it has not seen so far. */
 typedef enum { IGGY_NO_DOUBT, IGGY_SUSPECTED, IGGY_LOST } iggy_doubt_t;
@@ -71,17 +71,19 @@ static uint32_t         connections;
 
 /* ---- memory ---- */
 
-/* Nanoseconds since the epoch. No capture is from 2262 or later; if one says so, all of it wraps alike. */
-static int64_t when(const nstime_t *moment)
-{
-    return (int64_t)((uint64_t)moment->secs * (uint64_t)NANOSECONDS + (uint64_t)moment->nsecs);
-}
+/* Nanoseconds since the epoch. They wrap; differences of less than 292 years are right all the same. */
+static uint64_t when(const nstime_t *moment) { return (uint64_t)moment->secs * NANOSECONDS + (uint64_t)moment->nsecs; }
 
-nstime_t iggy_request_time(const iggy_exchange_t *exchange)
+nstime_t iggy_request_time(const iggy_exchange_t *exchange, const nstime_t *now)
 {
-    int64_t nanoseconds = exchange->request_when % NANOSECONDS, seconds = exchange->request_when / NANOSECONDS;
-    bool before = nanoseconds < 0; /* the epoch */
-    return (nstime_t){ .secs = (time_t)(seconds - before), .nsecs = (int)(nanoseconds + (before ? NANOSECONDS : 0)) };
+    int64_t since = (int64_t)(when(now) - exchange->request_when);
+    int64_t seconds = since / (int64_t)NANOSECONDS, nanoseconds = now->nsecs - since % (int64_t)NANOSECONDS;
+    if (nanoseconds < 0 || nanoseconds >= (int64_t)NANOSECONDS) {
+        int64_t carry = nanoseconds < 0 ? 1 : -1;
+        seconds += carry;
+        nanoseconds += carry * (int64_t)NANOSECONDS;
+    }
+    return (nstime_t){ .secs = (time_t)((uint64_t)now->secs - (uint64_t)seconds), .nsecs = (int)nanoseconds };
 }
 
 iggy_exchange_t *iggy_pairs_exchange(uint32_t number)
@@ -206,7 +208,7 @@ static void expire(iggy_pairs_t *pairs, const packet_info *pinfo)
     while (pairs->oldest) {
         const iggy_exchange_t *exchange = pairs->oldest->exchange;
         bool stays = pairs->count <= OPEN_LIMIT && exchange->state == IGGY_EXCHANGE_OPEN &&
-                     pinfo->abs_ts.secs - iggy_request_time(exchange).secs <= OPEN_SECONDS;
+                     pinfo->abs_ts.secs - iggy_request_time(exchange, &pinfo->abs_ts).secs <= OPEN_SECONDS;
         if (stays)
             return;
         pairs->given_up |= exchange->state == IGGY_EXCHANGE_OPEN;

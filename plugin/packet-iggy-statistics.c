@@ -341,7 +341,7 @@ static tap_packet_status srt_packet(void *tapdata, packet_info *pinfo, epan_diss
     const iggy_exchange_t *first = answered_now(pdu);
     if (!first)
         return TAP_PACKET_DONT_REDRAW;
-    nstime_t asked = iggy_request_time(first);
+    nstime_t asked = iggy_request_time(first, &pinfo->abs_ts);
     srt_stat_table *table = g_array_index(((srt_data_t *)tapdata)->srt_array, srt_stat_table *, 0);
     add_srt_table_data(table, pdu->code < SRT_ROWS ? (int)pdu->code : 0, &asked, pinfo);
     return TAP_PACKET_REDRAW;

@@ -221,6 +221,17 @@ def tshark():
 
 
 @pytest.fixture(scope="session")
+def sharkd(tshark):
+    """Wireshark's server with the plugin."""
+    program = shutil.which("sharkd")
+    if not program:
+        pytest.skip("sharkd is not installed")
+    server = copy.copy(tshark)
+    server.program = program
+    return server
+
+
+@pytest.fixture(scope="session")
 def captures():
     """The folder of the captures."""
     return CAPTURES

@@ -7,10 +7,8 @@
 when it opens that one alone. Freed memory is overwritten (WIRESHARK_DEBUG_WMEM_OVERRIDE=strict), so that what still points
 there finds rubbish."""
 
-import copy
 import json
 import os
-import shutil
 import subprocess
 
 import pytest
@@ -26,16 +24,6 @@ PAIRS = [
     ("real/01_admin_rust.pcapng", "real012/01_admin.pcapng"),
     ("real012/07_legacy.pcapng", "real012/07_legacy.pcapng"),
 ]
-
-
-@pytest.fixture(scope="module")
-def sharkd(tshark):
-    program = shutil.which("sharkd")
-    if not program:
-        pytest.skip("sharkd is not installed")
-    server = copy.copy(tshark)
-    server.program = program
-    return server
 
 
 def requests(sharkd, captures, packets):

@@ -6,9 +6,7 @@
 """A filter hands the dissector a tree in which only the fields that it names count. Here each registered field is a filter of its
 own, in one sharkd for all of them, and finds exactly the packets in whose whole tree (PDML) the field stands."""
 
-import copy
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -27,16 +25,6 @@ def names(tshark):
     """All registered fields."""
     rows = [line.split("\t") for line in tshark.run(["-G", "fields"]).splitlines()]
     return sorted({row[2] for row in rows if row[0] == "F" and row[2].startswith("iggy.")})
-
-
-@pytest.fixture(scope="module")
-def sharkd(tshark):
-    program = shutil.which("sharkd")
-    if not program:
-        pytest.skip("sharkd is not installed")
-    server = copy.copy(tshark)
-    server.program = program
-    return server
 
 
 def found_by(sharkd, capture, filters):

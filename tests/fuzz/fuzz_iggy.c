@@ -444,6 +444,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     g_setenv("G_SLICE", "always-malloc", FALSE);
     timestamp_set_type(TS_RELATIVE);
     timestamp_set_precision(TS_PREC_AUTO);
+    timestamp_set_seconds_type(TS_SECONDS_DEFAULT);
     epan_start((*argv)[0]);
     if (*argc > 1 && strcmp((*argv)[1], "--dictionary") == 0) {
         print_dictionary();

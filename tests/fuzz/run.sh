@@ -64,7 +64,7 @@ python3 "$here/make_seeds.py" "$work/seeds"
 
 cd "$work"
 # the timeout is not CPU time: on a busy machine 20 s were too few for an input that takes 0.2
-set -- -max_total_time="$seconds" -max_len=16384 -len_control=0 -timeout=120 -rss_limit_mb=4096 -dict=iggy.dict \
+set -- -max_total_time="$seconds" -max_len=16384 -len_control=0 -timeout=120 -error_exitcode=1 -rss_limit_mb=4096 -dict=iggy.dict \
     -artifact_prefix="$work/" -print_final_stats=1
 [ "$jobs" -gt 1 ] && set -- "$@" -fork="$jobs"
 exec "$program" "$@" corpus seeds

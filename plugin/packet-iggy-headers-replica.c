@@ -11,7 +11,6 @@
 #include "packet-iggy-checksum.h"
 #include "packet-iggy-values.h"
 
-
 static int hf_iggy_parent = IGGY_UNREGISTERED;
 static int hf_iggy_retry_capacity = IGGY_UNREGISTERED;
 static int hf_iggy_prepare_checksum = IGGY_UNREGISTERED;

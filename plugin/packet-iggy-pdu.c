@@ -71,6 +71,21 @@ static void read_header(iggy_pdu_t *pdu)
     pdu->response = pdu->command == IGGY_REPLY || pdu->command == IGGY_EVICTION;
 }
 
+/* Whether the line of the Info column, a tap or an export asks for facts, with a tree or without. */
+static bool facts_wanted(const iggy_pdu_t *pdu)
+{
+    return col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted();
+}
+
+/* A header that names a consensus group is read before the connection is known, and so are the names of what it names. */
+static void name_group(iggy_pdu_t *pdu)
+{
+    if (!iggy_has(pdu->facts, IGGY_FACT_STREAM_ID) || !facts_wanted(pdu))
+        return;
+    iggy_names_complete(pdu, pdu->facts, IGGY_FACT_STREAM_ID);
+    iggy_names_complete(pdu, pdu->facts, IGGY_FACT_TOPIC_ID);
+}
+
 static void show_unknown(iggy_pdu_t *pdu)
 {
     if (!try_val_to_str(pdu->command, iggy_command_vals))
@@ -188,7 +203,7 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
         show_body(pdu);
         return;
     }
-    bool looked_at = col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted();
+    bool looked_at = facts_wanted(pdu);
     bool needed = first_pass && teaches(pdu);
     bool repeats = needed && iggy_repeats(pdu); /* then its exchange has the facts that are kept of it */
     pdu->taught = repeats && !looked_at;
@@ -254,6 +269,7 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
     read_header(pdu);
     iggy_conversation_frame(pdu);
     iggy_links_frame(pdu);
+    name_group(pdu);
     bool looked_at = (tree && proto_field_is_referenced(tree, proto_iggy)) || iggy_experts_wanted() || iggy_payload_wanted(tree);
     if (looked_at) {
         open_tree(pdu, tree);

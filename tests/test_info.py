@@ -100,3 +100,21 @@ def test_empty_replies(tshark, tmp_path, two_pass, code):
 def test_what_was_not_found(tshark, capture, packets):
     rows = tshark.fields(capture, ["frame.number"], "-Y", 'iggy.empty_reply == "not found" && iggy.code == "get_client"')
     assert [int(row[0][0]) for row in rows] == packets
+
+
+# ---- with a tree and without ----
+
+EVERYTHING = ["real/01_admin_rust.pcapng", "real/03_errors_rust.pcapng", "real/12_cluster_startup.pcapng",
+              "real/12b_cluster_restart.pcapng", "real/13_cluster_writes.pcapng", "real/17_cluster_idle.pcapng",
+              "real012/02_produce.pcapng", "real012/05_errors.pcapng"]
+
+
+@pytest.mark.parametrize("capture", EVERYTHING)
+def test_lines_are_the_same_with_a_tree(tshark, capture, two_pass):
+    """A field beside the column has the tree built; the names of a header's group were missing in the lines without."""
+    options = ["-o", "tcp.try_heuristic_first:TRUE"]  # a cluster's port 9092 is Kafka's else
+    column = "_ws.col.info" if tshark.version >= (4, 2) else "_ws.col.Info"
+    with_tree = [row[1][0] if row[1] else "" for row in tshark.fields(capture, ["iggy.code", column], *options, two_pass=two_pass)]
+    text = tshark.read(capture, "-T", "tabs", "-o", 'gui.column.format:"Info","%i"', *options, two_pass=two_pass)
+    without = [line.strip() for line in text.splitlines()]
+    assert with_tree and without == [line.strip() for line in with_tree]

@@ -109,19 +109,19 @@ static void note_group(iggy_walk_t *walk, uint64_t group, int offset)
     iggy_names_complete(walk->pdu, walk->facts, IGGY_FACT_TOPIC_ID);
 }
 
-static void show_generated_number(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, uint64_t value)
+static void show_generated_number(iggy_walk_t *walk, proto_tree *tree, int field, int offset, uint64_t value)
 {
-    bool wide = proto_registrar_get_nth((unsigned)hf)->type == FT_UINT64;
-    proto_item *item = wide ? proto_tree_add_uint64(tree, hf, walk->tvb, offset, 8, value)
-                            : proto_tree_add_uint(tree, hf, walk->tvb, offset, 8, (uint32_t)value);
+    bool wide = proto_registrar_get_nth((unsigned)field)->type == FT_UINT64;
+    proto_item *item = wide ? proto_tree_add_uint64(tree, field, walk->tvb, offset, 8, value)
+                            : proto_tree_add_uint(tree, field, walk->tvb, offset, 8, (uint32_t)value);
     proto_item_set_generated(item);
 }
 
-static void show_learnt_name(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, const iggy_name_key_t *key)
+static void show_learnt_name(iggy_walk_t *walk, proto_tree *tree, int field, int offset, const iggy_name_key_t *key)
 {
     const char *name = iggy_names_name(walk->pdu, key);
     if (name)
-        proto_item_set_generated(proto_tree_add_string(tree, hf, walk->tvb, offset, 8, name));
+        proto_item_set_generated(proto_tree_add_string(tree, field, walk->tvb, offset, 8, name));
 }
 
 static void show_group_parts(iggy_walk_t *walk, proto_item *item, int offset, uint64_t group)

@@ -57,7 +57,7 @@ struct iggy_names_view {
 static wmem_map_t *servers;  /* "address port" to space_t */
 static wmem_map_t *clusters; /* cluster id to space_t */
 static wmem_map_t *texts;    /* a text to itself */
-static wmem_map_t *kept;     /* an iggy_kept_t to itself */
+static wmem_map_t *same_facts; /* an iggy_kept_t to itself */
 static uint32_t    news;     /* of names, and of whose names they are, since the program began */
 
 /* ---- keys ---- */
@@ -496,11 +496,11 @@ static void keep_facts(const iggy_pdu_t *pdu)
     }
     if (!found->count)
         return;
-    void *known = wmem_map_lookup(kept, found);
+    void *known = wmem_map_lookup(same_facts, found);
     if (!known) {
         size_t used = offsetof(iggy_kept_t, facts) + found->count * sizeof(iggy_kept_fact_t);
         known = wmem_memdup(wmem_file_scope(), found, used);
-        wmem_map_insert(kept, known, known);
+        wmem_map_insert(same_facts, known, known);
     }
     pdu->exchange->request_facts = known;
 }
@@ -629,5 +629,5 @@ void iggy_register_names(int proto _U_)
     servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
     clusters = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), cluster_hash, cluster_equal);
     texts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
-    kept = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), kept_hash, kept_equal);
+    same_facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), kept_hash, kept_equal);
 }

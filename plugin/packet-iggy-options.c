@@ -157,7 +157,7 @@ static void read_integer(iggy_typed_t *typed, wmem_allocator_t *pool, tvbuff_t *
 iggy_typed_t iggy_typed_value(wmem_allocator_t *pool, tvbuff_t *tvb, int offset, int length, uint8_t kind)
 {
     iggy_typed_t typed = { .form = IGGY_TYPED_BYTES };
-    if (kind > 0 && kind < G_N_ELEMENTS(kinds)) {
+    if (kind < G_N_ELEMENTS(kinds)) { /* 0 is no kind: bytes of any length */
         typed.mismatch = kinds[kind].length && kinds[kind].length != length;
         if (!typed.mismatch)
             typed.form = (iggy_typed_form_t)kinds[kind].form;

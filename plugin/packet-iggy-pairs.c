@@ -599,7 +599,7 @@ static void gather(const iggy_pairs_t *pairs, const iggy_key_t *key, candidates_
         if (!found->oldest)
             found->oldest = open;
         found->mixed |= open->exchange->code != found->oldest->exchange->code;
-        found->doubt |= open->doubt;
+        found->doubt = found->doubt || open->doubt != IGGY_NO_DOUBT;
         found->newest = open;
         found->count++;
     }

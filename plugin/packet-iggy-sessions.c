@@ -87,6 +87,8 @@ static const iggy_session_t *present(const iggy_client_t *client)
 /* The newest of `count` states; but a request that names an older session belongs to that one, though the client has a newer. */
 static const iggy_session_t *named_by(const iggy_pdu_t *pdu, const struct iggy_session_history *history, unsigned count)
 {
+    if (!history || !count)
+        return NULL;
     uint64_t named = pdu->command == IGGY_REQUEST ? iggy_fact(pdu->facts, IGGY_FACT_SESSION, 0) : 0;
     const iggy_session_t *session = history->states[count - 1].session;
     if (!session || !named || named >= session->number)

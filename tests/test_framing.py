@@ -133,6 +133,10 @@ def test_reordered_without_putting_in_order(tshark, tmp_path, originals, name, s
     worse = worsen.reorder(worsen.resegment(originals[name], size) if size else originals[name], 8)
     got, truth = worse_capture(tshark, tmp_path, originals[name], worse, *UNORDERED)
     assert len(list(got.elements())) > 0.75 * len(truth)
+    if tshark.version >= (4, 5):  # hands on more of what it takes for repeated
+        every = collections.Counter((one.size, one.command) for one in worsen.survivors(originals[name], worse, True))
+        assert collections.Counter(key[1:] for key in got.elements()) - every == {}
+        return
     beside = without_late(got, [one._replace(late=True) for one in truth])[1]
     assert beside == {}
 

@@ -418,7 +418,8 @@ static int compare_keys(const void *a, const void *b)
 {
     const option_key_t *x = (const option_key_t *)a;
     const option_key_t *y = (const option_key_t *)b;
-    int order = memcmp(x->bytes, y->bytes, x->length < y->length ? x->length : y->length);
+    unsigned both = MIN(x->length, y->length);
+    int order = both ? memcmp(x->bytes, y->bytes, both) : 0; /* a name of no bytes is NULL */
     return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 

@@ -297,6 +297,7 @@ static void dissect_packet(epan_dissect_t *edt, packet_t *packet, bool first_pas
         frame_data_set_before_dissect(&packet->fd, &elapsed, &reference, place ? &packet[-1].fd : NULL);
     }
 #if IGGY_WS_AT_LEAST(4, 5)
+    rec.rec_type_name = "Packet";
     ws_buffer_init(&rec.data, packet->captured);
     ws_buffer_append(&rec.data, packet->bytes, packet->captured);
     epan_dissect_run_with_taps(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec, &packet->fd, &columns);

@@ -63,12 +63,12 @@ def test_the_next_file_shows_what_it_shows_alone(sharkd, packets, before, captur
     assert shown(sharkd, [before, capture], packets) == alone
 
 
-def growth(sharkd, capture):
-    """Bytes that peak memory grows with each time that the capture is opened again: sharkd itself leaks, more with more packets."""
+def peak(sharkd, capture, times):
+    """Bytes of memory at most when the capture is opened so many times, the least of three runs."""
+    calls = [{"jsonrpc": "2.0", "id": number, "method": "load", "params": {"file": str(sharkd.readable(capture))}}
+             for number in range(1, times + 1)]
     peaks = []
-    for times in (2, 12):
-        calls = [{"jsonrpc": "2.0", "id": number, "method": "load", "params": {"file": str(sharkd.readable(capture))}}
-                 for number in range(1, times + 1)]
+    for _ in range(3):
         process = subprocess.Popen(sharkd._command(["-"]), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, env=sharkd.environment, cwd=str(sharkd.folder), text=True)
         with process.stdin as lines:
@@ -77,7 +77,12 @@ def growth(sharkd, capture):
         process.returncode = os.waitstatus_to_exitcode(status)
         assert process.returncode == 0
         peaks.append(usage.ru_maxrss * 1024)
-    return (peaks[1] - peaks[0]) / 10
+    return min(peaks)
+
+
+def growth(sharkd, capture):
+    """Bytes that it grows with each time: sharkd itself leaks, and in 4.6 the first openings differ by some MB."""
+    return (peak(sharkd, capture, 42) - peak(sharkd, capture, 12)) / 30
 
 
 def test_memory_of_closed_files_is_given_back(sharkd, tmp_path):
@@ -86,6 +91,6 @@ def test_memory_of_closed_files_is_given_back(sharkd, tmp_path):
     capture, nothing = tmp_path / "small.pcap", tmp_path / "plugins"
     packets = shapes.write(capture, "small", "iggy", 8)
     nothing.mkdir()
-    assert packets > 14000  # 50 bytes and more a packet are kept while it is open
+    assert packets > 14000  # 40 bytes and more a packet are kept while it is open
     without = sharkd.with_environment(WIRESHARK_PLUGIN_DIR=str(nothing))
-    assert growth(sharkd, capture) - growth(without, capture) < 20 * packets
+    assert growth(sharkd, capture) - growth(without, capture) < 30 * packets

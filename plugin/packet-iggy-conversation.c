@@ -440,15 +440,11 @@ static void show_response(iggy_pdu_t *pdu, proto_tree *tree)
         expert_add_info(pdu->pinfo, pdu->item, &ei_iggy_failed_login);
 }
 
-/* Whether somebody looks for what earlier and later frames tell. Where rows stand alone, no expert item counts. */
+/* Whether somebody looks for what earlier and later frames tell. */
 static bool links_wanted(proto_tree *tree)
 {
     static iggy_answer_t answer;
-    if (!iggy_rows_alone(tree))
-        return true;
-    if (!iggy_answered(&answer))
-        answer.yes = iggy_range_wanted(tree, hf_iggy_version, hf_iggy_evicted_in);
-    return answer.yes;
+    return iggy_items_wanted(tree, &answer, hf_iggy_version, hf_iggy_evicted_in);
 }
 
 void iggy_conversation_show(iggy_pdu_t *pdu, proto_tree *tree)

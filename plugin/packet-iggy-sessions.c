@@ -390,11 +390,7 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
 static bool session_wanted(proto_tree *tree)
 {
     static iggy_answer_t answer;
-    if (!iggy_rows_alone(tree))
-        return true;
-    if (!iggy_answered(&answer))
-        answer.yes = iggy_range_wanted(tree, hf_iggy_session_state, hf_iggy_session_assignment);
-    return answer.yes;
+    return iggy_items_wanted(tree, &answer, hf_iggy_session_state, hf_iggy_session_assignment);
 }
 
 void iggy_sessions_show(iggy_pdu_t *pdu, proto_tree *tree)

@@ -132,6 +132,15 @@ bool iggy_rows_alone(proto_tree *tree)
     return answer.yes;
 }
 
+bool iggy_items_wanted(proto_tree *tree, iggy_answer_t *answer, int first, int last)
+{
+    if (!iggy_rows_alone(tree))
+        return true;
+    if (!iggy_answered(answer))
+        answer->yes = iggy_range_wanted(tree, first, last);
+    return answer->yes;
+}
+
 void iggy_register_wanted(module_t *preferences)
 {
     prefs_register_bool_preference(preferences, "decode_always", "Decode everything in every pass",

@@ -43,6 +43,10 @@ bool iggy_range_wanted(proto_tree *tree, int first, int last);
  * do not fit: then rows whose fields nobody looks for need not be shown, and nothing need be checked. */
 bool iggy_rows_alone(proto_tree *tree);
 
+/** Whether items that no row shows have to be: those of the fields `first` to `last`, which expert items may stand beside.
+ * `answer` is the asker's own. */
+bool iggy_items_wanted(proto_tree *tree, iggy_answer_t *answer, int first, int last);
+
 /** The highest field number of the protocol so far. */
 int iggy_last_field(int proto);
 

@@ -17,6 +17,7 @@
 #include "packet-iggy-limits.h"
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
+#include "packet-iggy-shown.h"
 #include "packet-iggy-wanted.h"
 
 #define BATCH_HEADER 256
@@ -578,6 +579,20 @@ const iggy_row_t iggy_rows_records[] = {
     IGGY_ROWS_END
 };
 
+/* Those of messages are asked for as a range: their calls show most of it, and payloads anything. */
+static const int *const of_batch[] = { &hf_iggy_batch_checksum_status };
+static const int *const of_run[] = {
+    &hf_iggy_messages_count, &hf_iggy_messages_bytes, &hf_iggy_first_offset, &hf_iggy_last_offset,
+};
+static const iggy_shown_t shown[] = {
+    { walk_one, IGGY_SHOWS(of_run), .rows = record_extent_rows },
+    { walk_many, IGGY_SHOWS(of_run), .rows = record_extent_rows },
+    { .call = batch_begin },
+    { batch_checksum, IGGY_SHOWS(of_batch) },
+    { .call = check_producer },
+    { .call = walk_messages, .wanted = messages_wanted },
+};
+
 static void register_messages(int proto)
 {
     static hf_register_info hf[] = {
@@ -695,4 +710,5 @@ void iggy_register_batch(int proto)
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
     register_messages(proto);
+    iggy_register_shown(shown, array_length(shown));
 }

@@ -1,5 +1,5 @@
 /* packet-iggy-carriers.h
- * The carriers of Iggy beside plain TCP.
+ * The carriers of Iggy beside plain TCP on ports of its own.
  *
  * Apache Iggy dissector for Wireshark
  *
@@ -20,5 +20,6 @@ void iggy_apply_quic(void);
 
 void iggy_handoff_tls(int proto);
 void iggy_handoff_websocket(int proto);
+void iggy_handoff_kafka(int proto);
 
 #endif

@@ -13,6 +13,7 @@
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
 #include "packet-iggy-limits.h"
+#include "packet-iggy-shown.h"
 #include "packet-iggy-values.h"
 
 static int hf_iggy_poll_auto_commit = IGGY_UNREGISTERED;
@@ -508,6 +509,23 @@ const iggy_row_t iggy_rows_delete_consumer_offset[] = {
     IGGY_ROWS_END
 };
 
+/* ---- what calls show ---- */
+
+static const int *const of_lag[] = { &hf_iggy_consumer_lag };
+static const int *const of_section[] = { &hf_iggy_error };
+static const iggy_shown_t shown[] = {
+    { .call = send_batch, .rows = iggy_rows_batch },
+    { poll_records, IGGY_SHOWS(of_lag), .rows = iggy_rows_records },
+    { fetch_records, IGGY_SHOWS(of_lag), .rows = iggy_rows_records },
+    { offset_lag, IGGY_SHOWS(of_lag) },
+    { show_section_error, IGGY_SHOWS(of_section) },
+    { .call = check_assignment },
+    { .call = check_wait },
+    { .call = check_min_count },
+    { .call = check_partitions },
+    { .call = check_target },
+};
+
 #define READ IGGY_OP_NON_REPLICATED
 
 const iggy_command_t iggy_commands_messages[] = {
@@ -627,4 +645,5 @@ void iggy_register_commands_messages(int proto)
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
+    iggy_register_shown(shown, array_length(shown));
 }

@@ -225,7 +225,7 @@ static char *file_name(const iggy_pdu_t *pdu, const iggy_message_t *message, uns
 static bool exported_before(const char *name, const uint8_t *data, size_t length)
 {
     if (!exported)
-        exported = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        exported = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     char *key = g_strdup_printf("%016" PRIx64 " %s", (uint64_t)XXH3_64bits(data, length), name);
     return !g_hash_table_add(exported, key);
 }

@@ -306,14 +306,18 @@ static int dissect_iggy_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
  * From this frame on, not for the whole connection: a second pass must not hand over frames that the first one did not
  * (conversation_set_dissector() files it under frame 0).
  */
-static iggy_bool dissect_iggy_tcp_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+int iggy_tcp_as_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     conversation_t *conversation;
-    if (!dissect_tcp(tvb, pinfo, tree, (const struct tcpinfo *)data, IGGY_TRUST_NONE, &conversation))
-        return 0;
-    if (!PINFO_FD_VISITED(pinfo))
+    int done = dissect_tcp(tvb, pinfo, tree, (const struct tcpinfo *)data, IGGY_TRUST_NONE, &conversation);
+    if (done && !PINFO_FD_VISITED(pinfo))
         conversation_set_dissector_from_frame_number(conversation, pinfo->num, iggy_tcp_handle);
-    return 1;
+    return done;
+}
+
+static iggy_bool dissect_iggy_tcp_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    return iggy_tcp_as_heuristic(tvb, pinfo, tree, data) != 0;
 }
 
 /* ---- registration ---- */
@@ -351,5 +355,5 @@ void iggy_register_framing(int proto, module_t *preferences)
 void iggy_handoff_framing(void)
 {
     dissector_add_uint_range_with_preference("tcp.port", DEFAULT_PORTS, iggy_tcp_handle);
-    heur_dissector_add("tcp", dissect_iggy_tcp_heuristic, "Iggy over TCP", "iggy_tcp", iggy_proto, HEURISTIC_ENABLE);
+    heur_dissector_add("tcp", dissect_iggy_tcp_heuristic, "Iggy over TCP", IGGY_TCP_HEURISTIC, iggy_proto, HEURISTIC_ENABLE);
 }

@@ -36,6 +36,16 @@ iggy_sender_t iggy_sender_by_port(const packet_info *pinfo);
 /** One frame that a carrier has cut out; what goes wrong in it does not take those behind it along. */
 void iggy_show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place);
 
+/** Short name of the heuristic of TCP. */
+#define IGGY_TCP_HEURISTIC "iggy_tcp"
+
+/**
+ * A dissector of TCP segments that takes what the heuristic would take: for ports that belong to others.
+ * @param data struct tcpinfo, as TCP gives it
+ * @return bytes taken, 0 if nothing is Iggy's
+ */
+int iggy_tcp_as_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data);
+
 /** The preference: largest size of a frame. */
 uint32_t iggy_maximum_frame_size(void);
 

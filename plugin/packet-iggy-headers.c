@@ -14,8 +14,8 @@
 #include "packet-iggy-fields.h"
 #include "packet-iggy-headers-rows.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-shown.h"
 #include "packet-iggy-values.h"
-#include "packet-iggy-wanted.h"
 
 int hf_iggy_size = IGGY_UNREGISTERED;
 int hf_iggy_command = IGGY_UNREGISTERED;
@@ -293,56 +293,24 @@ static const int *const of_group[] = {
 };
 static const int *const of_error[] = { &hf_iggy_error };
 
-/* What calls show beside the field of their row. */
-static const struct {
-    int (*call)(iggy_walk_t *, const iggy_row_t *, proto_tree *, int);
-    const int *const *fields;
-    unsigned          count;
-} beside[] = {
-    { iggy_call_group, of_group, array_length(of_group) },
-    { iggy_call_group_unless_0, of_group, array_length(of_group) },
-    { call_error_code, of_error, array_length(of_error) },
-    { iggy_call_version, NULL, 0 },
-    { call_plane, NULL, 0 },
-    { iggy_call_checksum, NULL, 0 },
-    { iggy_call_checksum_body, NULL, 0 },
-    { iggy_call_request_checksum, NULL, 0 },
+static const iggy_shown_t shown[] = {
+    { iggy_call_group, IGGY_SHOWS(of_group) },
+    { iggy_call_group_unless_0, IGGY_SHOWS(of_group) },
+    { call_error_code, IGGY_SHOWS(of_error) },
+    { .call = call_result_count },
+    { .call = iggy_call_version },
+    { .call = call_plane },
+    { .call = iggy_call_checksum },
+    { .call = iggy_call_checksum_body },
+    { .call = iggy_call_request_checksum },
 };
 
-/* The fields of rows; false if there is a call among them that is not in the table. */
-static bool list_fields(GArray *numbers, const iggy_row_t *rows)
-{
-    bool known = true;
-    for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END; row++) {
-        if (row->hf)
-            g_array_append_val(numbers, *row->hf);
-        if (row->kind == IGGY_ROW_ROWS)
-            known = list_fields(numbers, row->rows) && known;
-        if (row->kind != IGGY_ROW_CALL)
-            continue;
-        size_t i = 0;
-        while (i < array_length(beside) && beside[i].call != row->call)
-            i++;
-        for (unsigned n = 0; i < array_length(beside) && n < beside[i].count; n++)
-            g_array_append_val(numbers, *beside[i].fields[n]);
-        known = known && i < array_length(beside);
-    }
-    return known;
-}
+/* A header with a call that is in no table is shown always. */
+static bool always_wanted(proto_tree *tree) { return tree != NULL; }
 
 bool iggy_header_wanted(proto_tree *tree, uint8_t command)
 {
-    static struct {
-        GArray *numbers;
-        bool    known;
-    } lists[IGGY_COMMANDS + 1];
-    unsigned number = command < IGGY_COMMANDS ? command : IGGY_COMMANDS;
-    if (!lists[number].numbers) {
-        lists[number].numbers = g_array_new(FALSE, FALSE, sizeof(int));
-        lists[number].known = list_fields(lists[number].numbers, iggy_header_rows((uint8_t)number));
-    }
-    const GArray *numbers = lists[number].numbers;
-    return !lists[number].known || iggy_fields_wanted(tree, (const int *)(const void *)numbers->data, numbers->len);
+    return iggy_rows_wanted(tree, iggy_header_rows(command), always_wanted);
 }
 
 static const iggy_row_t result_entry[] = {
@@ -352,7 +320,7 @@ static const iggy_row_t result_entry[] = {
 };
 
 const iggy_row_t iggy_rows_result_section[] = {
-    IGGY_CALL(call_result_count, .size = 4, .put = IGGY_REG_COUNT),
+    IGGY_CALL(call_result_count, .size = 4, .hf = &hf_iggy_result_count, .put = IGGY_REG_COUNT),
     IGGY_LIST(IGGY_REG_COUNT, result_entry, hf_iggy_result_entry, ett_iggy_result_entry, 8),
     IGGY_ROWS_END
 };
@@ -406,6 +374,7 @@ void iggy_register_headers(int proto)
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
+    iggy_register_shown(shown, array_length(shown));
     iggy_register_headers_replica(proto);
     iggy_register_checks(proto);
 }

@@ -20,6 +20,7 @@
 
 #define PREFIX 8
 #define LENGTH_LIMIT 67108864u /* a prefix that asks for more has lost its place */
+#define OPEN_LIMIT 4096u       /* requests that wait: each piece behind a hole is compared with all of them */
 
 #define CODE_PING 1u
 #define CODE_LOGIN 38u
@@ -96,6 +97,10 @@ static iggy_legacy_exchange_t *exchange_of_request(iggy_legacy_t *legacy, packet
     exchange->received = received;
     exchange->request_frame = pinfo->num;
     exchange->request_time = pinfo->abs_ts;
+    if (wmem_list_count(legacy->open) >= OPEN_LIMIT) {
+        wmem_list_remove_frame(legacy->open, wmem_list_head(legacy->open));
+        legacy->reply_lost = true;
+    }
     wmem_list_append(legacy->open, exchange);
     keep_exchange(legacy, key, exchange);
     return exchange;

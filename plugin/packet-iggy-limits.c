@@ -9,8 +9,9 @@
 #include "packet-iggy-limits.h"
 
 #include "packet-iggy-commands.h"
+#include "packet-iggy-shown.h"
 
-static int hf_iggy_empty_reply = IGGY_UNREGISTERED;
+int hf_iggy_empty_reply = IGGY_UNREGISTERED;
 static expert_field ei_iggy_range = EI_INIT;
 static expert_field ei_iggy_retired_code = EI_INIT;
 static expert_field ei_iggy_later_code = EI_INIT;
@@ -67,6 +68,7 @@ void iggy_show_empty_reply(iggy_pdu_t *pdu)
 
 void iggy_register_limits(int proto)
 {
+    static const iggy_shown_t shown[] = { { .call = iggy_check_range } };
     static hf_register_info hf[] = {
         { &hf_iggy_empty_reply, { "Empty reply", "iggy.empty_reply", FT_STRING, BASE_NONE, NULL, 0,
                                   "What it means that nothing is in it: not found, none, nothing stored, not a member", HFILL } },
@@ -85,4 +87,5 @@ void iggy_register_limits(int proto)
 
     proto_register_field_array(proto, hf, array_length(hf));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
+    iggy_register_shown(shown, array_length(shown));
 }

@@ -12,6 +12,8 @@
 
 #include "packet-iggy-layout.h"
 
+extern int hf_iggy_empty_reply; /* iggy_show_empty_reply() */
+
 /** For rows, by IGGY_RANGE: a warning where the register is not within row->min..row->is. Reads and consumes nothing. */
 int iggy_check_range(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset);
 

@@ -62,15 +62,28 @@ static uint32_t    news;     /* of names, and of whose names they are, since the
 
 /* ---- keys ---- */
 
-/* Asked for several times a frame: two multiplications, with a number that whoever makes a capture does not know. */
+/* A number that whoever makes a capture does not know, so that nobody can choose keys whose hashes are one. */
+static uint64_t salt(void)
+{
+    static uint64_t number;
+    if (!number)
+        number = (uint64_t)g_random_int() << 32 | g_random_int() | 1;
+    return number;
+}
+
+/* One step of a hash. */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * salt();
+    return hash ^ hash >> 32;
+}
+
+/* Asked for several times a frame: two multiplications. */
 static guint id_hash(gconstpointer key)
 {
-    static uint64_t salt;
     const id_key_t *k = (const id_key_t *)key;
-    if (!salt)
-        salt = (uint64_t)g_random_int() << 32 | g_random_int() | 1;
-    uint64_t hash = (((uint64_t)k->stream << 32 | k->topic) ^ salt) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-    hash = ((hash ^ hash >> 32) ^ ((uint64_t)k->kind << 32 | k->id)) * salt;
+    uint64_t hash = (((uint64_t)k->stream << 32 | k->topic) ^ salt()) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+    hash = ((hash ^ hash >> 32) ^ ((uint64_t)k->kind << 32 | k->id)) * salt();
     return (guint)(hash >> 32);
 }
 
@@ -95,13 +108,12 @@ static gboolean cluster_equal(gconstpointer a, gconstpointer b) { return memcmp(
 static guint kept_hash(gconstpointer key)
 {
     const iggy_kept_t *k = (const iggy_kept_t *)key;
-    guint hash = k->count;
+    uint64_t hash = salt() ^ k->count;
     for (unsigned i = 0; i < k->count; i++) {
-        hash = 31 * hash + k->facts[i].fact;
-        hash = 31 * hash + (guint)k->facts[i].value;
-        hash = 31 * hash + (guint)(uintptr_t)k->facts[i].text;
+        hash = mix(hash, k->facts[i].value);
+        hash = mix(hash, (uint64_t)k->facts[i].fact << 56 ^ (uint64_t)(uintptr_t)k->facts[i].text);
     }
-    return hash;
+    return (guint)(hash >> 16);
 }
 
 static gboolean kept_equal(gconstpointer a, gconstpointer b)

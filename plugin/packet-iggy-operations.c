@@ -14,6 +14,7 @@
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
 #include "packet-iggy-headers.h"
+#include "packet-iggy-shown.h"
 
 static int hf_iggy_request_body = IGGY_UNREGISTERED;
 static int hf_iggy_request_body_length = IGGY_UNREGISTERED;
@@ -405,6 +406,7 @@ const iggy_operation_t iggy_operations[] = {
 
 void iggy_register_operations(int proto)
 {
+    static const iggy_shown_t shown[] = { { .call = call_set }, { .call = call_count_sessions } };
     static hf_register_info hf[] = {
         { &hf_iggy_request_body,
           { "Request of the client", "iggy.request_body", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL } },
@@ -474,4 +476,5 @@ void iggy_register_operations(int proto)
     };
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
+    iggy_register_shown(shown, array_length(shown));
 }

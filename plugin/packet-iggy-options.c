@@ -16,6 +16,7 @@
 
 #include "packet-iggy-fields.h"
 #include "packet-iggy-limits.h"
+#include "packet-iggy-shown.h"
 #include "packet-iggy-wanted.h"
 
 #define OPTIONS_MAX 1024    /* entries of an options list */
@@ -559,6 +560,17 @@ bool iggy_user_headers_wanted(proto_tree *tree)
            (tree && proto_field_is_referenced(tree, ei_iggy_value_length.hf));
 }
 
+static bool options_wanted(proto_tree *tree)
+{
+    return iggy_range_wanted(tree, hf_iggy_option, hf_iggy_option_value_bytes);
+}
+
+static const iggy_shown_t shown[] = {
+    { .call = walk_option_key, .wanted = options_wanted },
+    { .call = walk_option_value, .wanted = options_wanted },
+    { .call = check_options },
+};
+
 void iggy_register_options(int proto)
 {
     static hf_register_info hf[] = {
@@ -649,4 +661,5 @@ void iggy_register_options(int proto)
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
+    iggy_register_shown(shown, array_length(shown));
 }

@@ -28,6 +28,7 @@
 #include "packet-iggy-repeats.h"
 #include "packet-iggy-replica.h"
 #include "packet-iggy-sessions.h"
+#include "packet-iggy-shown.h"
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"
 
@@ -46,7 +47,8 @@ static expert_field ei_iggy_unknown_operation = EI_INIT;
 /* Fields of the rooms of bodies: their numbers are one range, since they are registered in a row. */
 static int first_body_field, last_body_field;
 
-bool iggy_body_wanted(proto_tree *tree)
+/* Whether anybody looks for any field of any body. */
+static bool bodies_wanted(proto_tree *tree)
 {
     static iggy_answer_t answer;
     if (!tree)
@@ -147,6 +149,28 @@ const iggy_row_t *iggy_body_rows(const iggy_pdu_t *pdu)
     return pdu->response ? command->reply : command->request;
 }
 
+static const iggy_row_t *payload_rows(const iggy_pdu_t *pdu)
+{
+    return iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0) && pdu->response ? iggy_rows_none : iggy_body_rows(pdu);
+}
+
+/* A filter's tree asks for few fields, and most bodies have none of them: to look at the fields of all would cost more than all
+ * else that a filter on the header needs. */
+static bool body_wanted(const iggy_pdu_t *pdu)
+{
+    static const int *const own[] = { &hf_iggy_body, &hf_iggy_opaque, &hf_iggy_empty_reply };
+    if (!iggy_rows_alone(pdu->tree))
+        return bodies_wanted(pdu->tree);
+    for (size_t i = 0; i < array_length(own); i++)
+        if (iggy_field_wanted(pdu->tree, *own[i]))
+            return true;
+    if (iggy_payload_wanted(pdu->tree))
+        return true;
+    const iggy_row_t *rows = payload_rows(pdu);
+    return (iggy_result_framed(pdu) && iggy_rows_wanted(pdu->tree, iggy_rows_result_section, bodies_wanted)) ||
+           (rows && iggy_rows_wanted(pdu->tree, rows, bodies_wanted));
+}
+
 /* A reply's result section, then rows; after a rejection or a status nothing follows. */
 static int walk_payload(iggy_pdu_t *pdu, iggy_walk_t *walk, proto_tree *tree)
 {
@@ -158,7 +182,7 @@ static int walk_payload(iggy_pdu_t *pdu, iggy_walk_t *walk, proto_tree *tree)
     }
     if (offset >= walk->end && pdu->response)
         return offset;
-    const iggy_row_t *rows = iggy_fact(pdu->facts, IGGY_FACT_STATUS, 0) && pdu->response ? iggy_rows_none : iggy_body_rows(pdu);
+    const iggy_row_t *rows = payload_rows(pdu);
     static const iggy_row_t opaque[] = { IGGY_REST(hf_iggy_opaque, .flags = IGGY_OPAQUE), IGGY_ROWS_END };
     return iggy_walk_rows(walk, rows ? rows : opaque, tree, offset);
 }
@@ -199,7 +223,7 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
 {
     if (tvb_reported_length(pdu->tvb) < pdu->size || pdu->size < IGGY_HEADER_SIZE)
         return;
-    if (iggy_body_wanted(pdu->tree)) {
+    if (body_wanted(pdu)) {
         show_body(pdu);
         return;
     }

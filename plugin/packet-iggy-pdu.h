@@ -11,12 +11,6 @@
 
 #include "packet-iggy-layout.h"
 
-/**
- * Whether anybody looks at the body of a frame: the tree is visible, or a field or expert item of one of the body rooms is
- * referenced by a filter, a tap or a field list.
- */
-bool iggy_body_wanted(proto_tree *tree);
-
 /** Rows of a reply's payload or a request's or prepare's body; NULL: not known, opaque. */
 const iggy_row_t *iggy_body_rows(const iggy_pdu_t *pdu);
 

@@ -41,7 +41,7 @@ static cell_t *add_row(stat_tap_table *table, const stat_tap_table_ui *ui, const
             cells[i].value.string_value = g_strdup("");
     }
     if (!numbers)
-        cells[0].user_data.ptr_value = numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        cells[0].user_data.ptr_value = numbers = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     stat_tap_init_table_row(table, row, (unsigned)ui->nfields, cells);
     g_free(cells);
     g_hash_table_insert(numbers, g_strdup(key), GUINT_TO_POINTER(row + 1));

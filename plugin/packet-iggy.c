@@ -61,5 +61,6 @@ void proto_reg_handoff_iggy(void)
     iggy_handoff_framing();
     iggy_handoff_tls(proto_iggy);
     iggy_handoff_websocket(proto_iggy);
+    iggy_handoff_kafka(proto_iggy);
     iggy_handoff_payload();
 }

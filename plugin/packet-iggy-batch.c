@@ -361,12 +361,15 @@ static void message_done(iggy_walk_t *walk, proto_item *item, int start, int end
 {
     if (!item)
         return;
-    uint64_t delta = tvb_get_letohl(walk->tvb, start + AT_OFFSET_DELTA);
-    if (walk->reg[IGGY_REG_STAMPED])
-        proto_item_append_text(item, ": offset %" PRIu64, walk->reg[IGGY_REG_BASE_OFFSET] + delta);
-    else
-        proto_item_append_text(item, " %" PRIu64 ":", delta);
-    proto_item_append_text(item, walk->reg[IGGY_REG_STAMPED] ? ", %d bytes" : " %d bytes", end - start);
+    bool stamped = walk->reg[IGGY_REG_STAMPED] != 0;
+    iggy_text_t line;
+    iggy_text_begin(&line);
+    iggy_text_string(&line, stamped ? ": offset " : " ");
+    iggy_text_decimal(&line, (stamped ? walk->reg[IGGY_REG_BASE_OFFSET] : 0) + tvb_get_letohl(walk->tvb, start + AT_OFFSET_DELTA));
+    iggy_text_string(&line, stamped ? ", " : ": ");
+    iggy_text_decimal(&line, (uint64_t)(end - start));
+    iggy_text_string(&line, " bytes");
+    iggy_append_text(item, &line);
 }
 
 static const iggy_row_t message_list_rows[] = {

@@ -16,6 +16,7 @@
 
 #include <epan/prefs.h>
 
+#include "packet-iggy-fields.h"
 #include "packet-iggy-wanted.h"
 
 static int hf_iggy_checksum = IGGY_UNREGISTERED;
@@ -97,34 +98,59 @@ bool iggy_checksum_wanted(proto_tree *tree, const iggy_checksum_fields_t *fields
 
 /* ---- showing ---- */
 
+/* What a line says of a checksum after its value. */
+static void add_verdict(iggy_text_t *line, iggy_checksum_t sum)
+{
+    static const char *const words[] = { " incorrect, should be 0x", " [correct]", " [unverified]", " [not present]" };
+    iggy_text_string(line, words[sum.status]);
+    if (sum.status == PROTO_CHECKSUM_E_BAD)
+        iggy_text_hex(line, sum.computed, 16);
+}
+
+static void show_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvbuff_t *tvb, int offset,
+                        const iggy_checksum_fields_t *fields, iggy_checksum_t sum)
+{
+    if (sum.status == PROTO_CHECKSUM_E_BAD)
+        expert_add_info_format(pdu->pinfo, item, fields->ei_bad, "%s [should be 0x%016" PRIx64 "]",
+                               expert_get_summary(fields->ei_bad), sum.computed);
+    proto_item *status = proto_tree_add_uint(tree, *fields->hf_status, tvb, offset, 0, sum.status);
+    proto_item_set_generated(status);
+}
+
 void iggy_show_checksum_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvbuff_t *tvb, int offset,
                                const iggy_checksum_fields_t *fields, iggy_checksum_t sum)
 {
-    static const char *const words[] = { NULL, " [correct]", " [unverified]", " [not present]" };
-    if (sum.status == PROTO_CHECKSUM_E_BAD) {
-        proto_item_append_text(item, " incorrect, should be 0x%016" PRIx64, sum.computed);
-        expert_add_info_format(pdu->pinfo, item, fields->ei_bad, "%s [should be 0x%016" PRIx64 "]",
-                               expert_get_summary(fields->ei_bad), sum.computed);
-    } else {
-        proto_item_append_text(item, "%s", words[sum.status]);
-    }
-    proto_item *status = proto_tree_add_uint(tree, *fields->hf_status, tvb, offset, 0, sum.status);
-    proto_item_set_generated(status);
+    iggy_text_t line;
+    iggy_text_begin(&line);
+    add_verdict(&line, sum);
+    iggy_append_text(item, &line);
+    show_status(pdu, tree, item, tvb, offset, fields, sum);
 }
 
 proto_item *iggy_add_checksum64(iggy_pdu_t *pdu, proto_tree *tree, tvbuff_t *tvb, int offset,
                                 const iggy_checksum_fields_t *fields, iggy_checksum_t sum)
 {
-    proto_item *item = proto_tree_add_item(tree, *fields->hf, tvb, offset, 8, ENC_LITTLE_ENDIAN);
-    iggy_show_checksum_status(pdu, tree, item, tvb, offset, fields, sum);
+    uint64_t stored = tvb_get_letoh64(tvb, offset);
+    iggy_text_t line;
+    iggy_text_begin(&line);
+    iggy_text_string(&line, "0x");
+    iggy_text_hex(&line, stored, 16);
+    add_verdict(&line, sum);
+    proto_item *item = proto_tree_add_uint64_format_value(tree, *fields->hf, tvb, offset, 8, stored, "%s", line.text);
+    show_status(pdu, tree, item, tvb, offset, fields, sum);
     return item;
 }
 
 proto_item *iggy_add_checksum128(iggy_pdu_t *pdu, proto_tree *tree, int offset, const iggy_checksum_fields_t *fields,
                                  iggy_checksum_t sum)
 {
-    proto_item *item = proto_tree_add_item(tree, *fields->hf, pdu->tvb, offset, 16, ENC_NA);
-    iggy_show_checksum_status(pdu, tree, item, pdu->tvb, offset, fields, sum);
+    const uint8_t *stored = tvb_get_ptr(pdu->tvb, offset, 16);
+    iggy_text_t line;
+    iggy_text_begin(&line);
+    iggy_text_guid(&line, stored, false);
+    add_verdict(&line, sum);
+    proto_item *item = proto_tree_add_bytes_format_value(tree, *fields->hf, pdu->tvb, offset, 16, stored, "%s", line.text);
+    show_status(pdu, tree, item, pdu->tvb, offset, fields, sum);
     return item;
 }
 

@@ -174,8 +174,12 @@ static void append_label(iggy_walk_t *walk, const iggy_row_t *row, const char *v
     if (!row->label || !walk->element || !value)
         return;
     const char *bar = strchr(row->label, '|');
-    int before = bar ? (int)(bar - row->label) : (int)strlen(row->label);
-    iggy_append_text(walk->element, "%.*s%s%s", before, row->label, value, bar ? bar + 1 : "");
+    iggy_text_t text;
+    iggy_text_begin(&text);
+    iggy_text_bytes(&text, row->label, bar ? (size_t)(bar - row->label) : strlen(row->label));
+    iggy_text_string(&text, value);
+    iggy_text_string(&text, bar ? bar + 1 : "");
+    iggy_append_text(walk->element, &text);
 }
 
 static void append_number_label(iggy_walk_t *walk, const iggy_row_t *row, uint64_t value)
@@ -183,7 +187,11 @@ static void append_number_label(iggy_walk_t *walk, const iggy_row_t *row, uint64
     if (!row->label || !walk->element)
         return;
     const char *name = number_name(*row->hf, value);
-    append_label(walk, row, name ? name : wmem_strdup_printf(walk->pdu->pinfo->pool, "%" PRIu64, value));
+    iggy_text_t digits;
+    iggy_text_begin(&digits);
+    if (!name)
+        iggy_text_decimal(&digits, value);
+    append_label(walk, row, name ? name : digits.text);
 }
 
 /* ---- rows of one value ---- */
@@ -202,18 +210,63 @@ static void note_secret(iggy_walk_t *walk, const iggy_row_t *row, proto_item *it
         expert_add_info(walk->pdu->pinfo, item, &ei_iggy_secret);
 }
 
+static nstime_t time_of(uint64_t microseconds)
+{
+    nstime_t span = { (time_t)(microseconds / 1000000), (int)(microseconds % 1000000) * 1000 };
+    return span;
+}
+
 /* A value that stands for something else is shown by its meaning, with the number kept for filters. */
 static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value,
                           const char *text, enum ftenum type)
 {
     if (type == FT_ABSOLUTE_TIME) {
-        nstime_t span = { (time_t)(value / 1000000), (int)(value % 1000000) * 1000 };
+        nstime_t span = time_of(value);
         proto_tree_add_time_format_value(tree, *row->hf, walk->tvb, offset, row->size, &span, "%s", text);
     } else if (type == FT_UINT64) {
         proto_tree_add_uint64_format_value(tree, *row->hf, walk->tvb, offset, row->size, value, "%s (%" PRIu64 ")", text, value);
     } else {
         proto_tree_add_uint_format_value(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value, "%s (%" PRIu64 ")",
                                          text, value);
+    }
+}
+
+/* Client ids of one half are numbers: "efcdab89-6745-2301-0000-000000000000 (81985529216486895)". */
+static proto_item *show_guid(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
+{
+    if (!tree || !PTREE_DATA(tree)->visible || tvb_get_letoh64(walk->tvb, offset + 8) != 0)
+        return proto_tree_add_item(tree, *row->hf, walk->tvb, offset, row->size, ENC_BIG_ENDIAN);
+    e_guid_t guid;
+    tvb_get_guid(walk->tvb, offset, &guid, ENC_BIG_ENDIAN);
+    iggy_text_t text;
+    iggy_text_begin(&text);
+    iggy_text_guid(&text, walk->bytes + offset, true);
+    iggy_text_string(&text, " (");
+    iggy_text_decimal(&text, tvb_get_letoh64(walk->tvb, offset));
+    iggy_text_string(&text, ")");
+    return proto_tree_add_guid_format_value(tree, *row->hf, walk->tvb, offset, row->size, &guid, "%s", text.text);
+}
+
+/* What has been read already is not read again. */
+static proto_item *show_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value,
+                              enum ftenum type)
+{
+    switch (type) {
+    case FT_UINT8:
+    case FT_UINT16:
+    case FT_UINT32:
+        return proto_tree_add_uint(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value);
+    case FT_UINT64:
+        return proto_tree_add_uint64(tree, *row->hf, walk->tvb, offset, row->size, value);
+    case FT_ABSOLUTE_TIME: {
+        nstime_t time = time_of(value);
+        return proto_tree_add_time(tree, *row->hf, walk->tvb, offset, row->size, &time);
+    }
+    case FT_GUID:
+        return show_guid(walk, row, tree, offset);
+    default:
+        return proto_tree_add_item(tree, *row->hf, walk->tvb, offset, row->size,
+                                   type == FT_BYTES ? ENC_NA : ENC_LITTLE_ENDIAN);
     }
 }
 
@@ -225,20 +278,11 @@ static proto_item *show_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
         show_sentinel(walk, row, tree, offset, value, text, type);
         return NULL;
     }
-    unsigned encoding = ENC_LITTLE_ENDIAN;
-    if (type == FT_ABSOLUTE_TIME)
-        encoding = ENC_TIME_USECS | ENC_LITTLE_ENDIAN;
-    else if (type == FT_GUID)
-        encoding = ENC_BIG_ENDIAN;
-    else if (type == FT_BYTES)
-        encoding = ENC_NA;
     if (type == FT_BYTES && (row->flags & IGGY_SECRET) && iggy_hide_secrets) {
         add_hidden(walk->pdu->pinfo, tree, *row->hf, walk->tvb, offset, row->size);
         return NULL;
     }
-    proto_item *item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, row->size, encoding);
-    if (type == FT_GUID && tvb_get_letoh64(walk->tvb, offset + 8) == 0)
-        proto_item_append_text(item, " (%" PRIu64 ")", tvb_get_letoh64(walk->tvb, offset));
+    proto_item *item = show_value(walk, row, tree, offset, value, type);
     note_secret(walk, row, item);
     return item;
 }
@@ -264,16 +308,14 @@ static void name_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
         if (names[i].id == id)
             proto_item_set_generated(proto_tree_add_string(tree, *names[i].hf, walk->tvb, offset, row->size, name));
     if (walk->element)
-        iggy_append_text(walk->element, " (%s)", name);
+        iggy_append_strings(walk->element, " (", name, ")");
 }
 
 static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     if (!there(walk, row, offset, row->size))
         return offset;
-    uint64_t value = 0;
-    if (row->put || row->fact || row->sentinels || row->label || (row->flags & IGGY_KNOWN))
-        value = number_at(walk, offset, row->size <= 8 ? row->size : 8);
+    uint64_t value = number_at(walk, offset, row->size <= 8 ? row->size : 8);
     bool unknown = (row->flags & IGGY_KNOWN) && !number_name(*row->hf, value);
     if (unknown && walk->mode == IGGY_WALK_FIT)
         return iggy_walk_fail(walk, row, offset, "a value that is not defined");
@@ -294,10 +336,7 @@ static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree,
 
 static bool all_zero(const uint8_t *bytes, int length)
 {
-    for (int i = 0; i < length; i++)
-        if (bytes[i])
-            return false;
-    return true;
+    return length <= 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)length - 1) == 0);
 }
 
 static int walk_reserved(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
@@ -318,8 +357,19 @@ static int walk_reserved(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *t
 
 /* ---- texts, bytes, identifiers ---- */
 
+/* Most names are ASCII: nothing is there to be made of them. */
+static bool is_ascii(const uint8_t *bytes, int length)
+{
+    for (int i = 0; i < length; i++)
+        if (bytes[i] == 0 || bytes[i] >= 0x80)
+            return false;
+    return true;
+}
+
 static const char *text_at(iggy_walk_t *walk, int offset, int length)
 {
+    if (is_ascii(walk->bytes + offset, length))
+        return wmem_strndup(walk->pdu->pinfo->pool, (const char *)walk->bytes + offset, (size_t)length);
     return (const char *)tvb_get_string_enc(walk->pdu->pinfo->pool, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
 }
 
@@ -403,13 +453,17 @@ static void show_learnt(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tr
 static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, int length, bool numeric)
 {
     const char *text = NULL;
+    iggy_text_t digits;
     if (numeric) {
         uint64_t id = number_at(walk, offset, 4);
         iggy_walk_note(walk, (iggy_fact_t)row->fact, id, offset, 4, NULL);
         if (row->fact)
             walk->facts->has[row->fact + 1] = 0;
-        if (row->label && walk->element)
-            text = wmem_strdup_printf(walk->pdu->pinfo->pool, "%" PRIu64, id);
+        if (row->label && walk->element) {
+            iggy_text_begin(&digits);
+            iggy_text_decimal(&digits, id);
+            text = digits.text;
+        }
     } else {
         text = text_at(walk, offset, length);
         if (row->fact) {

@@ -259,7 +259,7 @@ static void fill_columns(iggy_pdu_t *pdu)
         col_add_str(columns, COL_INFO, before && *before ? wmem_strbuf_get_str(line) : text);
         col_set_fence(columns, COL_INFO);
     }
-    iggy_append_text(pdu->item, ", %s", text);
+    iggy_append_strings(pdu->item, ", ", text, "");
 }
 
 /* ---- the frame ---- */

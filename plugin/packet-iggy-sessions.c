@@ -367,10 +367,11 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     proto_tree *below = proto_item_add_subtree(item, ett_iggy_session);
     proto_item_set_generated(item);
     if (user)
-        iggy_append_text(item, ": %s", user);
-    if (session->sdk)
-        iggy_append_text(item, "%s %s %s", user ? "," : ":", session->sdk,
-                         session->sdk_version ? session->sdk_version : "");
+        iggy_append_strings(item, ": ", user, "");
+    if (session->sdk) {
+        iggy_append_strings(item, user ? ", " : ": ", session->sdk, " ");
+        iggy_append_strings(item, "", session->sdk_version ? session->sdk_version : "", "");
+    }
     e_guid_t guid = iggy_session_guid(session);
     proto_item_set_generated(proto_tree_add_guid(below, hf_iggy_session_client, pdu->tvb, 0, 0, &guid));
     if (session->number)

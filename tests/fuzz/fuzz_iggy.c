@@ -22,12 +22,14 @@
 #include <epan/epan_dissect.h>
 #include <epan/export_object.h>
 #include <epan/frame_data.h>
+#include <epan/srt_table.h>
 #include <epan/stat_tap_ui.h>
 #include <epan/stats_tree_priv.h>
 #include <epan/tap.h>
 #include <epan/timestamp.h>
 #include <xxhash.h>
 
+#include "fuzz_inputs.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-values.h"
 
@@ -44,8 +46,10 @@
 /* options, second byte */
 #define OPTION_CARRIER 0x07u /* a row of carriers[], from 1; else TCP */
 #define OPTION_TAPS    0x08u /* statistics and export listen */
+#define OPTION_OPENS   0x10u /* ciphers open everything: clear text stands where ciphertext is expected */
+#define OPTION_ONWARDS 0x20u /* preferences change between the passes */
 
-/* control byte of a segment */
+/* control byte of a segment; the upper bits of the first one choose what the first pass is filtered for */
 #define CONTROL_SERVER   0x01u
 #define CONTROL_ACTION   0x0eu
 #define ACTION_LOSE      0x08u /* `length` bytes are missing; no data */
@@ -78,6 +82,7 @@ typedef struct {
 
 static capture_t capture;
 static epan_t *session;
+static unsigned filter; /* of the input, a row of filters[]; 0: none */
 static uint32_t inputs;     /* of the session: the addresses of an input */
 static uint32_t frames_before; /* numbers of its packets begin behind those of the inputs before it */
 static column_info columns;
@@ -180,45 +185,11 @@ static void add_segment(connection_t *connection, uint8_t control, const uint8_t
     g_free(copy);
 }
 
-/*
- * TLS records and WebSocket messages, without TLS and WebSocket: a segment is a piece, handed to the dissector that their ports
- * name, or to their heuristics.
- */
-typedef struct {
-    uint16_t port;
-    const char *dissector, *heuristics;
-} carrier_t;
-
-static const carrier_t carriers[] = { { 8092, "iggy.websocket", NULL }, { 8093, NULL, "ws" },
-                                      { 8443, "iggy.tls", NULL }, { 8444, NULL, "tls" } };
-
-static int dissect_carrier(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
-{
-    uint16_t may = pinfo->can_desegment;
-    uint32_t port = MIN(pinfo->srcport, pinfo->destport);
-    heur_dtbl_entry_t *entry;
-    pinfo->can_desegment = 0;
-    for (size_t i = 0; i < G_N_ELEMENTS(carriers); i++)
-        if (carriers[i].port == port && carriers[i].dissector)
-            call_dissector_only(find_dissector(carriers[i].dissector), tvb, pinfo, tree, NULL);
-        else if (carriers[i].port == port)
-            dissector_try_heuristic(find_heur_dissector_list(carriers[i].heuristics), tvb, pinfo, tree, &entry, NULL);
-    pinfo->can_desegment = may;
-    return (int)tvb_captured_length(tvb);
-}
-
-static void add_carriers(void)
-{
-    dissector_handle_t handle = create_dissector_handle(dissect_carrier, proto_get_id_by_filter_name("tcp"));
-    for (size_t i = 0; i < G_N_ELEMENTS(carriers); i++)
-        dissector_add_uint("tcp.port", carriers[i].port, handle);
-}
-
 static void read_input(const uint8_t *input, size_t size)
 {
     uint8_t options = input[0], carrier = input[1] & OPTION_CARRIER;
-    uint16_t port = carrier && carrier <= G_N_ELEMENTS(carriers) ? carriers[carrier - 1].port
-                  : options & OPTION_OTHER_PORT ? 15555 : options & OPTION_REPLICA_PORT ? 9090 : 8090;
+    uint16_t port = carrier ? carrier_port(carrier) : options & OPTION_OTHER_PORT ? 15555
+                  : options & OPTION_REPLICA_PORT ? 9090 : 8090;
     connection_t connections[2] = { { .seq = { 1000, 2000 }, .port = { 40000, port } },
                                     { .seq = { 5000, 6000 }, .port = { 40001, port } } };
     bool opened[2] = { false, false };
@@ -289,6 +260,10 @@ static void dissect_packet(epan_dissect_t *edt, packet_t *packet, bool first_pas
     static guint32 bytes;
     unsigned place = (unsigned)(packet - capture.packets);
     wtap_rec rec;
+    if (first_pass && filter)
+        prime_filter(edt, filter);
+    if (edt->tree)
+        prime_epan_dissect_with_postdissector_wanted_hfids(edt);
     make_record(&rec, packet, frames_before + place + 1);
     if (first_pass) {
         if (place == 0)
@@ -315,23 +290,11 @@ static void dissect_packet(epan_dissect_t *edt, packet_t *packet, bool first_pas
 
 static void run_pass(bool first_pass, bool tree)
 {
-    epan_dissect_t *edt = epan_dissect_new(session, tree, tree);
+    epan_dissect_t *edt = epan_dissect_new(session, tree, tree && !(first_pass && filter));
     for (unsigned i = 0; i < capture.count; i++)
         dissect_packet(edt, &capture.packets[i], first_pass);
     epan_dissect_free(edt);
 }
-
-static void set_preference(const char *name, const char *value)
-{
-    char *error = NULL;
-    char *text = g_strdup_printf("%s:%s", name, value);
-    if (prefs_set_pref(text, &error) != PREFS_SET_OK)
-        abort();
-    g_free(error);
-    g_free(text);
-}
-
-static void set_switch(const char *name, bool value) { set_preference(name, value ? "TRUE" : "FALSE"); }
 
 /* ---- taps ---- */
 
@@ -342,6 +305,8 @@ static void free_object(void *list _U_, export_object_entry_t *entry) { eo_free_
 static export_object_list_t objects = { .add_entry = free_object };
 
 static stat_data_t tables[2];
+
+static srt_data_t times;
 
 static void listen_for_tables(void)
 {
@@ -354,6 +319,15 @@ static void listen_for_tables(void)
         if (register_tap_listener(ui->tap_name, &tables[i], NULL, 0, NULL, ui->packet_func, NULL, NULL))
             abort();
     }
+}
+
+static void listen_for_times(void)
+{
+    register_srt_t *srt = get_srt_table_by_name("iggy");
+    times.srt_array = g_array_new(FALSE, TRUE, sizeof(srt_stat_table *));
+    srt_table_dissector_init(srt, times.srt_array);
+    if (register_tap_listener(get_srt_tap_listener_name(srt), &times, NULL, 0, NULL, get_srt_packet_func(srt), NULL, NULL))
+        abort();
 }
 
 static void listen(void)
@@ -373,10 +347,22 @@ static void listen(void)
     }
     g_list_free(all);
     listen_for_tables();
+    listen_for_times();
     register_eo_t *export = get_eo_by_name("iggy");
     if (!export || register_tap_listener(get_eo_tap_listener_name(export), &objects, NULL, 0, NULL,
                                          get_eo_packet_func(export), NULL, NULL))
         abort();
+}
+
+/* As Wireshark does before it dissects all packets again. */
+static void begin_again(void)
+{
+    for (GSList *one = statistics; one; one = one->next)
+        stats_tree_reset(one->data);
+    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+        reset_stat_table(tables[i].stat_tap_data);
+    reset_srt_table(times.srt_array);
+    get_eo_reset_func(get_eo_by_name("iggy"))();
 }
 
 static void listen_no_more(void)
@@ -391,6 +377,9 @@ static void listen_no_more(void)
         remove_tap_listener(&tables[i]);
         free_stat_tables(tables[i].stat_tap_data);
     }
+    remove_tap_listener(&times);
+    free_srt_table(get_srt_table_by_name("iggy"), times.srt_array);
+    g_array_free(times.srt_array, TRUE);
     remove_tap_listener(&objects);
     get_eo_reset_func(get_eo_by_name("iggy"))();
 }
@@ -402,7 +391,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
 static void only_these_protocols(void)
 {
-    static const char *const wanted[] = { "ip", "tcp", "iggy", "json", "xml" };
+    static const char *const wanted[] = { "ip", "tcp", "iggy", "iggy.legacy", "json", "xml", "quic" };
     void *cookie = NULL;
     for (int id = proto_get_first_protocol(&cookie); id != -1; id = proto_get_next_protocol(&cookie))
         if (!proto_is_pino(find_protocol_by_id(id)) && proto_can_toggle_protocol(id))
@@ -455,7 +444,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     build_column_format_array(&columns, prefs->num_cols, TRUE);
     only_these_protocols();
     add_carriers();
-    set_preference("uat", "iggy_keys:\"\",\"\",\"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\"");
+    add_tables();
     malformed = proto_get_id_by_filter_name("_ws.malformed");
     return 0;
 }
@@ -474,6 +463,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     if (size < 4)
         return 0;
     uint8_t options = input[0];
+    filter = input[2] >> 5;
+    ciphers_open = (input[1] & OPTION_OPENS) != 0;
+    set_quic((input[1] & OPTION_CARRIER) == CARRIER_QUIC);
     set_switch("tcp.reassemble_out_of_order", (options & OPTION_OUT_OF_ORDER) != 0);
     set_switch("tcp.desegment_tcp_streams", !(options & OPTION_NO_REASSEMBLY));
     set_switch("iggy.hide_secrets", (options & OPTION_HIDE_SECRETS) != 0);
@@ -485,8 +477,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     read_input(input, size);
     if (input[1] & OPTION_TAPS)
         listen();
-    run_pass(true, (options & OPTION_FIRST_TREE) != 0);
+    run_pass(true, filter || (options & OPTION_FIRST_TREE) || postdissectors_want_hfids());
+    if (input[1] & OPTION_TAPS)
+        begin_again();
+    change_preferences((input[1] & OPTION_ONWARDS) != 0);
     run_pass(false, true);
+    change_preferences(false);
     if (input[1] & OPTION_TAPS)
         listen_no_more();
     frames_before += capture.count;

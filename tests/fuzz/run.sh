@@ -6,7 +6,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # usage: tests/fuzz/run.sh [SECONDS [JOBS]]     default 120 seconds, one job
-#        tests/fuzz/run.sh --coverage           lines of the plugin that the corpus reaches
+#        tests/fuzz/run.sh --coverage           lines of the plugin that the seeds and the corpus reach
 #        tests/fuzz/run.sh --check              run all kept findings (tests/fuzz/findings) once
 #
 # IGGY_FUZZ_DIR (default build-fuzz) keeps the build, the corpus and what was found. A finding is copied to
@@ -44,7 +44,8 @@ case "${1:-}" in
     build "$work/coverage" -DIGGY_COVERAGE=ON
     llvm=$(clang -print-prog-name=llvm-profdata)
     program=$work/coverage/tests/fuzz/fuzz_iggy
-    LLVM_PROFILE_FILE=$work/coverage.raw "$program" -runs=0 "$work/corpus" > "$work/coverage.out" 2>&1
+    python3 "$here/make_seeds.py" "$work/seeds"
+    LLVM_PROFILE_FILE=$work/coverage.raw "$program" -runs=0 "$work/corpus" "$work/seeds" > "$work/coverage.out" 2>&1
     "$llvm" merge -o "$work/coverage.data" "$work/coverage.raw"
     "$(dirname "$llvm")/llvm-cov" report "$program" -instr-profile="$work/coverage.data" "$top"/plugin/*.c
     exit 0 ;;

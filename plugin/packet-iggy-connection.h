@@ -17,6 +17,7 @@ typedef struct {
     unsigned       blocks_room, count;
     unsigned       cursor;         /* index of the record that was asked for last */
     unsigned       last_packet_at; /* index of the first record of the last packet */
+    uint32_t       last_packet_top; /* the highest position of its frames */
 } iggy_records_t;
 
 /* Who talks on the connection from a frame on. */

@@ -131,6 +131,8 @@ static iggy_frame_t *find_record(iggy_records_t *records, uint32_t packet, uint3
             return frame;
         }
     }
+    if (last == packet && (int32_t)(position - records->last_packet_top) > 0)
+        return NULL; /* behind all that the packet had so far: it may have very many frames */
     unsigned first = last == packet ? records->last_packet_at : first_of_packet(records, packet);
     for (unsigned i = first; i < records->count; i++) {
         iggy_frame_t *frame = record_at(records, i);
@@ -149,6 +151,8 @@ static iggy_frame_t *make_record(iggy_conversation_t *conversation, const iggy_p
     iggy_records_t *records = &conversation->records[pdu->place->side];
     if (!records->count || record_at(records, records->count - 1)->packet != pdu->pinfo->num)
         records->last_packet_at = records->count;
+    if (records->last_packet_at == records->count || (int32_t)(pdu->place->position - records->last_packet_top) > 0)
+        records->last_packet_top = pdu->place->position;
     iggy_frame_t *frame = add_record(records);
     memset(frame, 0, sizeof *frame);
     frame->packet = pdu->pinfo->num;

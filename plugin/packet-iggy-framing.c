@@ -22,6 +22,8 @@
 
 #define DEFAULT_PORTS   "8090,9090" /* clients; servers of a cluster */
 #define DEFAULT_MAXIMUM 67108864u   /* message_bus.max_message_size */
+#define ITEMS_FULL      500000u     /* of a packet; a frame adds less, and at 1,000,000 Wireshark gives up */
+#define ITEMS_NOTED     900000u
 
 /* packet-tcp.c: flags of tcp_flow_t.static_flags, beside the one that says that the base is known. */
 #define TCP_SAW_SYN    0x02u
@@ -33,6 +35,7 @@ static int ett_iggy_continuation = IGGY_UNREGISTERED;
 static expert_field ei_iggy_bad_size = EI_INIT;
 static expert_field ei_iggy_lost_sync = EI_INIT;
 static expert_field ei_iggy_continuation = EI_INIT;
+static expert_field ei_iggy_packet_full = EI_INIT;
 
 static dissector_handle_t iggy_tcp_handle;
 
@@ -54,10 +57,22 @@ static void fill_place(iggy_place_t *place, const iggy_stream_t *stream, const i
 
 uint32_t iggy_maximum_frame_size(void) { return maximum_size; }
 
+/* The tree for one more frame of the packet; none where there is no room: a message of WebSocket may have 200,000 of them. */
+static proto_tree *tree_with_room(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    if (!tree || PTREE_DATA(tree)->count < ITEMS_FULL)
+        return tree;
+    if (PTREE_DATA(tree)->count < ITEMS_NOTED)
+        expert_add_info(pinfo, proto_tree_add_item(tree, iggy_proto, tvb, 0, (int)tvb_captured_length(tvb), ENC_NA),
+                        &ei_iggy_packet_full);
+    return NULL;
+}
+
 void iggy_show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
 {
+    proto_tree *shown = tree_with_room(tvb, pinfo, tree);
     TRY {
-        dissect_iggy_pdu(tvb, pinfo, tree, place);
+        dissect_iggy_pdu(tvb, pinfo, shown, place);
     }
     CATCH_NONFATAL_ERRORS {
         show_exception(tvb, pinfo, tree, EXCEPT_CODE, GET_MESSAGE);
@@ -338,6 +353,8 @@ void iggy_register_framing(int proto, module_t *preferences)
                                 "No frame is known to begin here: the stream is searched for the next header", EXPFILL } },
         { &ei_iggy_continuation, { "iggy.expert.continuation", PI_REASSEMBLE, PI_NOTE,
                                    "Part of a frame that begins in an earlier packet", EXPFILL } },
+        { &ei_iggy_packet_full, { "iggy.expert.packet_full", PI_UNDECODED, PI_NOTE,
+                                  "The packet has more frames than Wireshark has room for: this one is not shown", EXPFILL } },
     };
     iggy_proto = proto;
     proto_register_field_array(proto, hf, array_length(hf));

@@ -22,6 +22,7 @@
 #define STATUS_LIMIT   20000u
 #define ZEROS          66u /* bytes 62..127 */
 #define FOLLOWED       64u /* headers that a chain is followed for */
+#define HASHED         65536u /* bytes of a body: each header of a large piece may claim all of the rest as its own */
 #define GLIMPSE        64u /* so much of a header is no chance: size, release, command, and zeros behind them */
 #define ID_LEAST       8u  /* so many of 16 random bytes are not zero, all but once in 10^16 */
 
@@ -504,7 +505,7 @@ static iggy_verdict_t prepare_evidence(const uint8_t *bytes, size_t length, size
     bool told = behind + IGGY_HEADER_SIZE <= length;
     if (told && size > IGGY_HEADER_SIZE && iggy_minimum(bytes + behind, search))
         return IGGY_NO;
-    if (u64_at(header, 16) && size > IGGY_HEADER_SIZE && end <= length)
+    if (u64_at(header, 16) && size > IGGY_HEADER_SIZE && end <= length && size <= HASHED)
         return XXH3_64bits(bytes + behind, size - IGGY_HEADER_SIZE) == u64_at(header, 16) ? IGGY_YES : IGGY_NO;
     if (all_of_its_segment(length, offset, end, search))
         return IGGY_YES;

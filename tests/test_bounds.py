@@ -7,6 +7,7 @@
 
 import pytest
 
+import attacks
 import synth
 from carriers import WebSocket
 from synth import frame, ident, login_body, login_reply, reply, request, u32
@@ -67,3 +68,22 @@ def test_a_session_that_joins_all_the_time(tshark, tmp_path):
         connection.client(request(ident(1) + ident(2) + ident(number), operation=148, client=CLIENT, request=number, session=1))
         connection.server(reply(u32(0), operation=148, client=CLIENT, request=number, cluster=synth.CLUSTER))
     assert measured(tshark, capture, tmp_path)[1] < 350
+
+
+# The first four cost, in this order: ten times as much for four times as many, and more items than a packet may have; the same for
+# requests whose facts have one hash; for the protocol before 0.11 behind holes; for headers that each hashed all that follows.
+LARGE = {"frames_of_one_message": 4, "ids_whose_hashes_are_one": 1, "old_requests": 1, "headers_that_prove_to_be_none": 2}
+
+
+@pytest.mark.parametrize("name", attacks.ATTACKS)
+def test_attacks(tshark, name):
+    """tests/fuzz/attacks.py runs all of them large."""
+    result = attacks.measure(tshark, name, LARGE.get(name, 0.1))
+    assert attacks.fault(result) is None
+
+
+def test_an_attack_would_be_seen():
+    usual = attacks.Result("", 1, 0.3, 1.5, 1 << 20, 1 << 10)
+    assert attacks.fault(usual) is None
+    assert "four times" in attacks.fault(usual._replace(second=2.3))
+    assert "memory" in attacks.fault(usual._replace(kilobytes=200 << 10))

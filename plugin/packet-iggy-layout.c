@@ -220,15 +220,21 @@ static nstime_t time_of(uint64_t microseconds)
 static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value,
                           const char *text, enum ftenum type)
 {
+    iggy_text_t line;
+    iggy_text_field(&line, *row->hf);
+    iggy_text_string(&line, text);
     if (type == FT_ABSOLUTE_TIME) {
         nstime_t span = time_of(value);
-        proto_tree_add_time_format_value(tree, *row->hf, walk->tvb, offset, row->size, &span, "%s", text);
-    } else if (type == FT_UINT64) {
-        proto_tree_add_uint64_format_value(tree, *row->hf, walk->tvb, offset, row->size, value, "%s (%" PRIu64 ")", text, value);
-    } else {
-        proto_tree_add_uint_format_value(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value, "%s (%" PRIu64 ")",
-                                         text, value);
+        proto_tree_add_time_format(tree, *row->hf, walk->tvb, offset, row->size, &span, "%s", line.text);
+        return;
     }
+    iggy_text_string(&line, " (");
+    iggy_text_decimal(&line, value);
+    iggy_text_string(&line, ")");
+    if (type == FT_UINT64)
+        proto_tree_add_uint64_format(tree, *row->hf, walk->tvb, offset, row->size, value, "%s", line.text);
+    else
+        proto_tree_add_uint_format(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value, "%s", line.text);
 }
 
 /* Client ids of one half are numbers: "efcdab89-6745-2301-0000-000000000000 (81985529216486895)". */
@@ -239,12 +245,12 @@ static proto_item *show_guid(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
     e_guid_t guid;
     tvb_get_guid(walk->tvb, offset, &guid, ENC_BIG_ENDIAN);
     iggy_text_t text;
-    iggy_text_begin(&text);
+    iggy_text_field(&text, *row->hf);
     iggy_text_guid(&text, walk->bytes + offset, true);
     iggy_text_string(&text, " (");
     iggy_text_decimal(&text, tvb_get_letoh64(walk->tvb, offset));
     iggy_text_string(&text, ")");
-    return proto_tree_add_guid_format_value(tree, *row->hf, walk->tvb, offset, row->size, &guid, "%s", text.text);
+    return proto_tree_add_guid_format(tree, *row->hf, walk->tvb, offset, row->size, &guid, "%s", text.text);
 }
 
 /* What has been read already is not read again. */

@@ -423,10 +423,9 @@ static bool try_content_type(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
     return iggy_try_string(media_type_table, type, tvb, pinfo, tree) > 0;
 }
 
-static bool is_json(tvbuff_t *tvb)
+static bool is_json(const uint8_t *bytes, unsigned length)
 {
-    unsigned length = tvb_captured_length(tvb), first = 0;
-    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)length);
+    unsigned first = 0;
 
     while (first < length && g_ascii_isspace(bytes[first]))
         first++;
@@ -445,7 +444,8 @@ static bool try_all(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const p
     char *data = wmem_strdup(pinfo->pool, topic ? topic : "");
     if (dissector_try_heuristic(heuristics, tvb, pinfo, tree, &entry, data))
         return true;
-    return json_handle && is_json(tvb) && call_dissector_only(json_handle, tvb, pinfo, tree, NULL) > 0;
+    unsigned length = tvb_captured_length(tvb);
+    return json_handle && is_json(tvb_get_ptr(tvb, 0, (int)length), length) && call_dissector_only(json_handle, tvb, pinfo, tree, NULL) > 0;
 }
 
 /* Whether nobody but JSON's dissector may take a payload of this content type, and the packet's topic is told. */
@@ -455,11 +455,12 @@ static bool is_for_json_alone(packet_info *pinfo, const char *content_type)
 }
 
 /* Another dissector gets the payload; whatever it does, only its own part of the tree is lost. */
-static void hand_to_others(iggy_walk_t *walk, tvbuff_t *tvb, proto_tree *tree, const char *content_type)
+static void hand_to_others(iggy_walk_t *walk, int offset, int length, proto_tree *tree, const char *content_type)
 {
     packet_info *pinfo = walk->pdu->pinfo;
-    if (is_for_json_alone(pinfo, content_type) && !is_json(tvb))
+    if (is_for_json_alone(pinfo, content_type) && !is_json(tvb_get_ptr(walk->tvb, offset, length), (unsigned)length))
         return;
+    tvbuff_t *tvb = tvb_new_subset_length(walk->tvb, offset, length);
     place_t place = place_of(walk->pdu, content_type);
     const char *by_name = topic_path(pinfo, &place, true);
     const char *topic = by_name ? by_name : topic_path(pinfo, &place, false);
@@ -513,8 +514,7 @@ void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int leng
         walk->items++;
     }
     if (hand_off && (!walk->rows_alone || iggy_payload_wanted(tree)) && room_for(tree, length))
-        hand_to_others(walk, tvb_new_subset_length(walk->tvb, offset, length),
-                       item ? proto_item_add_subtree(item, ett_iggy_message_payload) : tree, content_type);
+        hand_to_others(walk, offset, length, item ? proto_item_add_subtree(item, ett_iggy_message_payload) : tree, content_type);
 }
 
 /* ---- registration ---- */

@@ -22,6 +22,13 @@ void iggy_text_bytes(iggy_text_t *to, const char *from, size_t length)
     to->text[to->length] = '\0';
 }
 
+void iggy_text_field(iggy_text_t *to, int hf)
+{
+    iggy_text_begin(to);
+    iggy_text_string(to, proto_registrar_get_nth((unsigned)hf)->name);
+    iggy_text_string(to, ": ");
+}
+
 void iggy_text_string(iggy_text_t *to, const char *from) { iggy_text_bytes(to, from, strlen(from)); }
 
 void iggy_text_decimal(iggy_text_t *to, uint64_t value)

@@ -25,6 +25,8 @@ static inline void iggy_text_begin(iggy_text_t *to)
     to->text[0] = '\0';
 }
 
+/** Begin the line of a field: its name. Functions that take a whole line are cheaper than those that take a value. */
+void iggy_text_field(iggy_text_t *to, int hf);
 /** Append bytes, as far as there is room. */
 void iggy_text_bytes(iggy_text_t *to, const char *from, size_t length);
 /** Append a string. */

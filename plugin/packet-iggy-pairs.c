@@ -22,6 +22,7 @@
 #define DIGEST_BYTES   1024 /* of a body: message ids and times stand in front */
 #define RETRY_WINDOW   128u /* numbers: a write so far below the highest is not executed */
 #define ORPHANS_LIMIT  16u
+#define UNSEEN_LIMIT   (1u << 24) /* acknowledged so far beyond what came: no loss but made-up numbers */
 #define REPEATS_LIMIT  256u /* open requests of one key that are compared with a new one */
 #define NANOSECONDS    UINT64_C(1000000000)
 
@@ -533,7 +534,8 @@ iggy_exchange_t *iggy_pairs_request(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const 
         *notes |= without_effect(pdu, client, versions);
     if (command && (command->flags & IGGY_NO_REPLY))
         return cancellation(pdu, pairs, &key);
-    pairs->asked++;
+    if (!pairs->asked++ || (int32_t)(end_of(pdu) - pairs->asked_end) > 0)
+        pairs->asked_end = end_of(pdu);
     if (iggy_fact(pdu->facts, IGGY_FACT_SESSION, 0) && !(command && (command->flags & IGGY_ENTERS)))
         pairs->bound = pairs->asked;
     bool by_number = numbered(versions, key.request);
@@ -630,6 +632,13 @@ static iggy_open_t *choose_in_doubt(iggy_pdu_t *pdu, const iggy_pairs_t *pairs, 
     return fitting == 1 || waits(pairs, versions, key) || numbered(versions, key->request) ? newest : NULL;
 }
 
+/* Whether the server has received a request that the capture has not, or of which it has no header. */
+static bool received_another(const iggy_pdu_t *pdu, const iggy_pairs_t *pairs, const iggy_key_t *key)
+{
+    uint32_t beyond = key->acknowledged - pairs->asked_end;
+    return pdu->place->unseen || (key->acknowledges && beyond >= IGGY_HEADER_SIZE && beyond < UNSEEN_LIMIT);
+}
+
 static iggy_open_t *choose(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_versions_t *versions, iggy_key_t *key)
 {
     candidates_t found;
@@ -642,8 +651,8 @@ static iggy_open_t *choose(iggy_pdu_t *pdu, iggy_pairs_t *pairs, const iggy_vers
     if (!found.count)
         return NULL;
     bool numbered_once = numbered(versions, key->request);
-    if (found.doubt && pdu->place->unseen && !numbered_once && (!found.confirmed || waits(pairs, versions, key)))
-        return NULL; /* the server has received a request that the capture has not: its reply may be this, whatever fits */
+    if (found.doubt && received_another(pdu, pairs, key) && !numbered_once && (!found.confirmed || waits(pairs, versions, key)))
+        return NULL; /* the reply may be that to the other request, whatever fits */
     if (found.confirmed)
         return found.doubt ? found.newest : found.oldest;
     if (found.doubt)

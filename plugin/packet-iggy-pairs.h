@@ -63,6 +63,7 @@ typedef struct {
     uint32_t          connection;
     uint64_t          asked;    /* requests so far */
     uint64_t          bound;    /* of them the last one within a session */
+    uint32_t          asked_end; /* position behind the last one */
     bool              pipelined; /* was seen to send before the reply came */
     bool              registered; /* the client's login went over this connection */
     bool              given_up; /* requests were dropped */

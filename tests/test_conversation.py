@@ -298,6 +298,24 @@ def test_a_lost_request_in_step(dissect, two_pass):
     assert expert(frames[orphan][0], "no_request")
 
 
+@pytest.mark.parametrize("cut", [100, 270])
+def test_a_request_without_its_header(dissect, cut, two_pass):
+    """What the server acknowledges was captured, all but the beginning: the reply is not to the request before, for which one was lost."""
+    capture = synth.Capture()
+    session = Session(capture, "0.11.0")
+    session.ask(STREAM, 1, body=ident(1))
+    session.tcp.lose("server", 256 + len(stream_details("0.11.0")))
+    again = session.frame(STREAM, 1, body=ident("a-stream-with-a-name"))
+    session.tcp.lose("client", cut)
+    session.tcp.client(again[cut:])
+    orphan = session.answer(1, body=stream_details("0.11.0"))
+    asked = session.ask(STREAM, 1, body=ident(1))
+    answered = session.answer(1, body=stream_details("0.11.0"))
+    frames = dissect(capture, two_pass, LOSSY)
+    assert not has(frames[orphan][0], "iggy.response_to")
+    assert number(frames[answered][0], "iggy.response_to") == asked
+
+
 def test_a_reply_that_acknowledges_less_than_the_request(dissect, two_pass):
     """The request that the server answers comes late, and TCP keeps it to itself; an equal one behind it came before."""
     capture = synth.Capture()

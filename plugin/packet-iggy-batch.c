@@ -18,6 +18,7 @@
 #include "packet-iggy-options.h"
 #include "packet-iggy-payload.h"
 #include "packet-iggy-shown.h"
+#include "packet-iggy-time.h"
 #include "packet-iggy-wanted.h"
 
 #define BATCH_HEADER 256
@@ -209,7 +210,7 @@ static void add_time(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, in
     if (!iggy_walk_wants(walk, tree, hf))
         return;
     nstime_t span = time_of(microseconds);
-    proto_item_set_generated(proto_tree_add_time(tree, hf, walk->tvb, offset, length, &span));
+    proto_item_set_generated(iggy_add_time(tree, hf, walk->tvb, offset, length, &span));
     walk->items++;
 }
 

@@ -311,8 +311,6 @@ static bool above(tvbuff_t *tvb, const iggy_check_t *check)
 
 static bool applies(const iggy_pdu_t *pdu, const iggy_check_t *check)
 {
-    if (check->command && check->command != pdu->command)
-        return false;
     if (pdu->version < check->since || (check->until && pdu->version > check->until))
         return false;
     if (check->fact == IGGY_FACT_NONE)
@@ -332,12 +330,26 @@ static bool fails(const iggy_pdu_t *pdu, const iggy_check_t *check)
     return all_zero(pdu->tvb, check->offset, check->size) == (check->kind == TEST_SET);
 }
 
+/* The checks of a command, as a list that ends with NULL; gathered once. */
+static const iggy_check_t *const *checks_of(uint8_t command)
+{
+    static const iggy_check_t **lists[IGGY_COMMANDS + 1];
+    unsigned number = command < IGGY_COMMANDS ? command : IGGY_COMMANDS;
+    if (lists[number])
+        return lists[number];
+    lists[number] = g_new0(const iggy_check_t *, array_length(checks) + 1);
+    for (size_t i = 0, n = 0; i < array_length(checks); i++)
+        if (!checks[i].command || checks[i].command == number)
+            lists[number][n++] = &checks[i];
+    return lists[number];
+}
+
 void iggy_check_header(iggy_pdu_t *pdu, proto_tree *tree)
 {
     if (tvb_captured_length(pdu->tvb) < IGGY_HEADER_SIZE)
         return;
-    for (size_t i = 0; i < array_length(checks); i++) {
-        const iggy_check_t *check = &checks[i];
+    for (const iggy_check_t *const *at = checks_of(pdu->command); *at; at++) {
+        const iggy_check_t *check = *at;
         if (applies(pdu, check) && fails(pdu, check))
             proto_tree_add_expert_format(tree, pdu->pinfo, check->ei, pdu->tvb, check->offset, check->size, "%s: %s",
                                          check->text, expert_get_summary(check->ei));

@@ -100,6 +100,13 @@ typedef gboolean iggy_bool;
 #define iggy_format_text(pool, text, length) format_text((pool), (const guchar *)(text), (length))
 #endif
 
+/* The line of an item as Wireshark makes it, ITEM_LABEL_LENGTH bytes. */
+#if IGGY_WS_AT_LEAST(4, 5)
+#define iggy_fill_label(field, line) proto_item_fill_label((field), (line), NULL)
+#else
+#define iggy_fill_label(field, line) proto_item_fill_label((field), (line))
+#endif
+
 /* Where a heuristic of TLS leaves the handle that gets the records from now on; needs epan/dissectors/packet-tls.h. */
 #if IGGY_WS_AT_LEAST(4, 1)
 #define iggy_tls_app_handle(data) (((struct tlsinfo *)(data))->app_handle)

@@ -14,6 +14,7 @@
 
 #include "packet-iggy-fields.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-time.h"
 #include "packet-iggy-wanted.h"
 
 #define IGGY_ITEMS_LIMIT 450000u /* all levels of a frame; Wireshark gives up at 1,000,000 a packet, faked ones counted */
@@ -168,23 +169,29 @@ static const char *number_name(int hf, uint64_t value)
     return plain ? try_val_to_str((uint32_t)value, (const value_string *)info->strings) : NULL;
 }
 
+void iggy_walk_label(iggy_walk_t *walk, const char *before, const char *value, const char *after)
+{
+    if (!walk->line)
+        return;
+    iggy_text_string(walk->line, before);
+    iggy_text_string(walk->line, value);
+    iggy_text_string(walk->line, after);
+}
+
 /* Append "before value after" to the line of the enclosing element. */
 static void append_label(iggy_walk_t *walk, const iggy_row_t *row, const char *value)
 {
-    if (!row->label || !walk->element || !value)
+    if (!row->label || !walk->line || !value)
         return;
     const char *bar = strchr(row->label, '|');
-    iggy_text_t text;
-    iggy_text_begin(&text);
-    iggy_text_bytes(&text, row->label, bar ? (size_t)(bar - row->label) : strlen(row->label));
-    iggy_text_string(&text, value);
-    iggy_text_string(&text, bar ? bar + 1 : "");
-    iggy_append_text(walk->element, &text);
+    iggy_text_bytes(walk->line, row->label, bar ? (size_t)(bar - row->label) : strlen(row->label));
+    iggy_text_string(walk->line, value);
+    iggy_text_string(walk->line, bar ? bar + 1 : "");
 }
 
 static void append_number_label(iggy_walk_t *walk, const iggy_row_t *row, uint64_t value)
 {
-    if (!row->label || !walk->element)
+    if (!row->label || !walk->line)
         return;
     const char *name = number_name(*row->hf, value);
     iggy_text_t digits;
@@ -192,6 +199,20 @@ static void append_number_label(iggy_walk_t *walk, const iggy_row_t *row, uint64
     if (!name)
         iggy_text_decimal(&digits, value);
     append_label(walk, row, name ? name : digits.text);
+}
+
+/* An element of the tree begins: its line is written when it ends. */
+static void begin_element(iggy_walk_t *walk, proto_item *item, iggy_text_t *line)
+{
+    iggy_text_begin(line);
+    walk->element = item;
+    walk->line = item && PTREE_DATA(item)->visible ? line : NULL;
+}
+
+static void end_line(const iggy_walk_t *walk)
+{
+    if (walk->line && walk->line->length)
+        iggy_append_text(walk->element, walk->line);
 }
 
 /* ---- rows of one value ---- */
@@ -266,7 +287,7 @@ static proto_item *show_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tr
         return proto_tree_add_uint64(tree, *row->hf, walk->tvb, offset, row->size, value);
     case FT_ABSOLUTE_TIME: {
         nstime_t time = time_of(value);
-        return proto_tree_add_time(tree, *row->hf, walk->tvb, offset, row->size, &time);
+        return iggy_add_time(tree, *row->hf, walk->tvb, offset, row->size, &time);
     }
     case FT_GUID:
         return show_guid(walk, row, tree, offset);
@@ -313,8 +334,7 @@ static void name_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
     for (size_t i = 0; i < array_length(names); i++)
         if (names[i].id == id)
             proto_item_set_generated(proto_tree_add_string(tree, *names[i].hf, walk->tvb, offset, row->size, name));
-    if (walk->element)
-        iggy_append_strings(walk->element, " (", name, ")");
+    iggy_walk_label(walk, " (", name, ")");
 }
 
 static int walk_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
@@ -465,7 +485,7 @@ static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
         iggy_walk_note(walk, (iggy_fact_t)row->fact, id, offset, 4, NULL);
         if (row->fact)
             walk->facts->has[row->fact + 1] = 0;
-        if (row->label && walk->element) {
+        if (row->label && walk->line) {
             iggy_text_begin(&digits);
             iggy_text_decimal(&digits, id);
             text = digits.text;
@@ -518,20 +538,23 @@ static int walk_ident(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
 
 static int walk_element(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
-    proto_item *outer = walk->element;
-    proto_item *item = NULL;
+    proto_item *outer = walk->element, *item = NULL;
+    iggy_text_t line, *outer_line = walk->line;
     proto_tree *subtree = tree;
     if (row->hf && may_show(walk) && iggy_walk_wants(walk, tree, *row->hf)) {
         item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, 0, ENC_NA);
         subtree = proto_item_add_subtree(item, *row->ett);
-        walk->element = item;
+        begin_element(walk, item, &line);
     }
     int end = iggy_walk_rows(walk, row->rows, subtree, offset);
     if (item && end > offset)
         proto_item_set_len(item, end - offset);
+    if (item)
+        end_line(walk);
     if (row->done && walk->mode != IGGY_WALK_FIT && !walk->failed)
         row->done(walk, item, offset, end);
     walk->element = outer;
+    walk->line = outer_line;
     return end;
 }
 
@@ -684,6 +707,7 @@ static int walk_within(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
         return iggy_walk_fail(walk, row, offset, why_short);
     int outer_end = walk->end;
     proto_item *outer_element = walk->element;
+    iggy_text_t line, *outer_line = walk->line;
     int end = offset + (int)length;
     needs(walk, end);
     if (row->flags & IGGY_SOFT)
@@ -700,14 +724,17 @@ static int walk_within(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
     if (row->hf && length && may_show(walk)) {
         item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, end > walk->captured ? 0 : (int)length, ENC_NA);
         subtree = proto_item_add_subtree(item, *row->ett);
-        walk->element = item;
+        begin_element(walk, item, &line);
     }
     walk->end = end;
     close_extent(walk, row, subtree, iggy_walk_rows(walk, row->rows, subtree, offset));
+    if (item)
+        end_line(walk);
     if (row->done && walk->mode != IGGY_WALK_FIT && !walk->failed)
         row->done(walk, item, offset, end);
     walk->end = outer_end;
     walk->element = outer_element;
+    walk->line = outer_line;
     return walk->failed ? walk->failed_at : end;
 }
 

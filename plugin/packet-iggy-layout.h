@@ -10,6 +10,7 @@
 #define PACKET_IGGY_LAYOUT_H
 
 #include "packet-iggy.h"
+#include "packet-iggy-text.h"
 
 #include <epan/expert.h>
 
@@ -142,7 +143,8 @@ typedef struct iggy_walk {
     int         failed_at; /* offset of the first byte that did not fit */
     const iggy_row_t *failed_row;
     const char *failed_why; /* constant text, may be NULL */
-    proto_item *element;   /* item of the enclosing element, takes labels */
+    proto_item *element;   /* item of the enclosing element, */
+    iggy_text_t *line;     /* and what rows append to its line; NULL where nobody sees it */
     unsigned    elements;  /* elements shown so far */
     unsigned    items;     /* items shown so far */
     bool        silent;    /* the item limit is reached: walk on, show no more */
@@ -209,6 +211,9 @@ static inline bool iggy_walk_shows(const iggy_walk_t *walk) { return walk->mode 
 
 /** Whether walk shows, and somebody may look at the field: ours alone. */
 bool iggy_walk_wants(const iggy_walk_t *walk, proto_tree *tree, int hf);
+
+/** Append to the line of the enclosing element. */
+void iggy_walk_label(iggy_walk_t *walk, const char *before, const char *value, const char *after);
 
 /** Note a fact; does nothing in mode FIT. */
 void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int offset, int length, const char *text);

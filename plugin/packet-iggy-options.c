@@ -294,7 +294,7 @@ static int walk_key(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, 
     if (iggy_walk_shows(walk)) {
         iggy_typed_t key = iggy_typed_value(walk->pdu->pinfo->pool, walk->tvb, offset, (int)length, kind);
         proto_tree_add_string(tree, *row->hf, walk->tvb, offset, (int)length, key.text);
-        iggy_append_strings(walk->element, ": ", key.text, "");
+        iggy_walk_label(walk, ": ", key.text, "");
     }
     return offset + (int)length;
 }
@@ -348,10 +348,10 @@ static void show_value(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t
     const char *text = hidden ? "[hidden]" : typed.text;
     const char *meaning = option_meaning(pinfo->pool, known, &typed);
     proto_item *item = proto_tree_add_string(tree, *fields->value, walk->tvb, offset, length, text);
-    iggy_append_strings(walk->element, " = ", text, "");
+    iggy_walk_label(walk, " = ", text, "");
     if (meaning) {
         iggy_append_strings(item, " (", meaning, ")");
-        iggy_append_strings(walk->element, " (", meaning, ")");
+        iggy_walk_label(walk, " (", meaning, ")");
     }
     if (secret)
         expert_add_info(pinfo, item, &ei_iggy_secret);

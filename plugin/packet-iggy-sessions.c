@@ -18,6 +18,7 @@
 #include "packet-iggy-connection.h"
 #include "packet-iggy-fields.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-time.h"
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"
 
@@ -344,9 +345,9 @@ static void show_version(iggy_pdu_t *pdu, proto_tree *tree, int hf, uint32_t pac
     iggy_version_spell(item, packed);
 }
 
-static void show_time(iggy_pdu_t *pdu, proto_tree *tree, int hf, const nstime_t *when)
+static void show_time(iggy_pdu_t *pdu, proto_tree *tree, int hf, nstime_t when)
 {
-    proto_item_set_generated(proto_tree_add_time(tree, hf, pdu->tvb, 0, 0, when));
+    proto_item_set_generated(iggy_add_time(tree, hf, pdu->tvb, 0, 0, &when));
 }
 
 static void show_memberships(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t *session)
@@ -360,18 +361,31 @@ static void show_memberships(iggy_pdu_t *pdu, proto_tree *tree, const iggy_sessi
     }
 }
 
+/* "Session: iggy, rust-sdk 0.9.0" */
+static void append_line(proto_item *item, const char *user, const iggy_session_t *session)
+{
+    iggy_text_t line;
+    iggy_text_begin(&line);
+    if (user) {
+        iggy_text_string(&line, ": ");
+        iggy_text_string(&line, user);
+    }
+    if (session->sdk) {
+        iggy_text_string(&line, user ? ", " : ": ");
+        iggy_text_string(&line, session->sdk);
+        iggy_text_string(&line, " ");
+        iggy_text_string(&line, session->sdk_version ? session->sdk_version : "");
+    }
+    iggy_append_text(item, &line);
+}
+
 static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t *session)
 {
     const char *user = user_of(pdu, session);
     proto_item *item = proto_tree_add_item(tree, hf_iggy_session_state, pdu->tvb, 0, 0, ENC_NA);
     proto_tree *below = proto_item_add_subtree(item, ett_iggy_session);
     proto_item_set_generated(item);
-    if (user)
-        iggy_append_strings(item, ": ", user, "");
-    if (session->sdk) {
-        iggy_append_strings(item, user ? ", " : ": ", session->sdk, " ");
-        iggy_append_strings(item, "", session->sdk_version ? session->sdk_version : "", "");
-    }
+    append_line(item, user, session);
     e_guid_t guid = iggy_session_guid(session);
     proto_item_set_generated(proto_tree_add_guid(below, hf_iggy_session_client, pdu->tvb, 0, 0, &guid));
     if (session->number)
@@ -384,7 +398,7 @@ static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t
     show_version(pdu, below, hf_iggy_session_server_version, session->server_version);
     show_text(pdu, below, hf_iggy_session_server_build, session->server_build);
     if (session->logged_in)
-        show_time(pdu, below, hf_iggy_session_login_time, &session->login_time);
+        show_time(pdu, below, hf_iggy_session_login_time, session->login_time);
     show_memberships(pdu, below, session);
 }
 

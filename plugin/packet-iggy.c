@@ -28,6 +28,7 @@
 #include "packet-iggy-payload.h"
 #include "packet-iggy-pdu.h"
 #include "packet-iggy-statistics.h"
+#include "packet-iggy-time.h"
 #include "packet-iggy-wanted.h"
 
 int       proto_iggy = IGGY_UNREGISTERED;
@@ -49,6 +50,7 @@ void proto_register_iggy(void)
     iggy_register_links(proto_iggy);
     iggy_register_names(proto_iggy);
     iggy_register_layout(proto_iggy);
+    iggy_register_time();
     iggy_register_bodies(proto_iggy);
     iggy_register_export(proto_iggy);
     iggy_register_statistics(proto_iggy);

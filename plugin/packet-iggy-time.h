@@ -1,0 +1,19 @@
+/* packet-iggy-time.h
+ * Points in time.
+ *
+ * Apache Iggy dissector for Wireshark
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PACKET_IGGY_TIME_H
+#define PACKET_IGGY_TIME_H
+
+#include "packet-iggy-compat.h"
+
+/** proto_tree_add_time() of an FT_ABSOLUTE_TIME in UTC. */
+proto_item *iggy_add_time(proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length, nstime_t *time);
+
+void iggy_register_time(void);
+
+#endif

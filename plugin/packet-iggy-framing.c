@@ -38,6 +38,7 @@ static expert_field ei_iggy_continuation = EI_INIT;
 static expert_field ei_iggy_packet_full = EI_INIT;
 
 static dissector_handle_t iggy_tcp_handle;
+static wmem_map_t *servers; /* of a file: server_t, found by the heuristic */
 
 static iggy_bool desegment = 1;
 static unsigned  maximum_size = DEFAULT_MAXIMUM;
@@ -248,6 +249,46 @@ int iggy_dissect_piece(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, iggy
     return show_runs(tvb, pinfo, tree, stream, runs, count);
 }
 
+/* ---- servers that were found by what they say ---- */
+
+typedef struct {
+    address  host;
+    uint32_t port;
+} server_t;
+
+static guint server_hash(gconstpointer key)
+{
+    const server_t *server = (const server_t *)key;
+    return add_address_to_hash(server->port, &server->host);
+}
+
+static gboolean server_equal(gconstpointer a, gconstpointer b)
+{
+    const server_t *one = (const server_t *)a, *other = (const server_t *)b;
+    return one->port == other->port && addresses_equal(&one->host, &other->host);
+}
+
+bool iggy_is_known_server(const packet_info *pinfo)
+{
+    if (wmem_map_size(servers) == 0)
+        return false;
+    server_t source = { pinfo->src, pinfo->srcport }, destination = { pinfo->dst, pinfo->destport };
+    return wmem_map_lookup(servers, &destination) || wmem_map_lookup(servers, &source);
+}
+
+/* First pass, a connection that was recognised: other ones of its server need not prove as much. */
+static void note_server(const packet_info *pinfo, const iggy_handover_t *handover)
+{
+    const iggy_stream_t *stream = (const iggy_stream_t *)conversation_get_proto_data(handover->conversation, iggy_proto);
+    if (handover->piece.trust == IGGY_TRUST_PORT)
+        return;
+    bool sends = iggy_stream_is_server(stream, &handover->piece);
+    server_t *server = wmem_new(wmem_file_scope(), server_t);
+    copy_address_wmem(wmem_file_scope(), &server->host, sends ? &pinfo->src : &pinfo->dst);
+    server->port = sends ? pinfo->srcport : pinfo->destport;
+    wmem_map_insert(servers, server, server);
+}
+
 /* ---- TCP ---- */
 
 /* The first byte of a direction whose SYN is in the capture; relative sequence numbers begin at 1. */
@@ -297,24 +338,25 @@ static void fill_tcp(iggy_handover_t *handover, tvbuff_t *tvb, packet_info *pinf
     piece->start = is_first_byte(analysis->fwd, client || (forward & TCP_SAW_SYNACK), tcp->seq);
 }
 
-static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct tcpinfo *tcp, iggy_trust_t trust,
-                       conversation_t **conversation)
+/* `handover` has the trust. */
+static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const struct tcpinfo *tcp, iggy_handover_t *handover)
 {
-    iggy_handover_t handover = { .key = iggy_proto, .piece = { .trust = trust } };
     if (!tcp)
         return 0;
-    handover.conversation = *conversation = find_or_create_conversation(pinfo);
-    fill_tcp(&handover, tvb, pinfo, tcp);
-    int done = iggy_dissect_piece(tvb, pinfo, tree, &handover);
-    if (!done && trust == IGGY_TRUST_PORT && handover.piece.start && handover.piece.sender == IGGY_SENDER_CLIENT)
-        done = iggy_legacy_begin(tvb, pinfo, tree, tcp);
-    return done;
+    handover->key = iggy_proto;
+    handover->conversation = find_or_create_conversation(pinfo);
+    fill_tcp(handover, tvb, pinfo, tcp);
+    return iggy_dissect_piece(tvb, pinfo, tree, handover);
 }
 
 static int dissect_iggy_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    conversation_t *conversation;
-    return dissect_tcp(tvb, pinfo, tree, (const struct tcpinfo *)data, IGGY_TRUST_PORT, &conversation);
+    iggy_handover_t handover = { .piece = { .trust = IGGY_TRUST_PORT } };
+    const struct tcpinfo *tcp = (const struct tcpinfo *)data;
+    int done = dissect_tcp(tvb, pinfo, tree, tcp, &handover);
+    if (!done && handover.piece.start && handover.piece.sender == IGGY_SENDER_CLIENT)
+        done = iggy_legacy_begin(tvb, pinfo, tree, tcp);
+    return done;
 }
 
 /*
@@ -323,10 +365,12 @@ static int dissect_iggy_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
  */
 int iggy_tcp_as_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    conversation_t *conversation;
-    int done = dissect_tcp(tvb, pinfo, tree, (const struct tcpinfo *)data, IGGY_TRUST_NONE, &conversation);
-    if (done && !PINFO_FD_VISITED(pinfo))
-        conversation_set_dissector_from_frame_number(conversation, pinfo->num, iggy_tcp_handle);
+    iggy_handover_t handover = { .piece = { .trust = iggy_is_known_server(pinfo) ? IGGY_TRUST_PORT : IGGY_TRUST_NONE } };
+    int done = dissect_tcp(tvb, pinfo, tree, (const struct tcpinfo *)data, &handover);
+    if (!done || PINFO_FD_VISITED(pinfo))
+        return done;
+    conversation_set_dissector_from_frame_number(handover.conversation, pinfo->num, iggy_tcp_handle);
+    note_server(pinfo, &handover);
     return done;
 }
 
@@ -361,6 +405,7 @@ void iggy_register_framing(int proto, module_t *preferences)
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));
     iggy_tcp_handle = register_dissector("iggy", dissect_iggy_tcp, proto);
+    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), server_hash, server_equal);
     prefs_register_bool_preference(preferences, "desegment", "Reassemble frames spanning multiple segments",
         "Whether frames that span several segments are put together. To use this, \"Allow subdissectors to reassemble TCP "
         "streams\" has to be on too in the preferences of TCP.", &desegment);

@@ -46,6 +46,9 @@ void iggy_show_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const 
  */
 int iggy_tcp_as_heuristic(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data);
 
+/** Whether the heuristic has recognised another connection with one of the two ends of this packet as its server. */
+bool iggy_is_known_server(const packet_info *pinfo);
+
 /** The preference: largest size of a frame. */
 uint32_t iggy_maximum_frame_size(void);
 

@@ -41,7 +41,8 @@ static int call(dissector_handle_t handle, tvbuff_t *tvb, packet_info *pinfo, pr
 static int dissect_iggy_or_kafka(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     uint16_t can = pinfo->saved_can_desegment;
-    int done = heuristic->enabled && has_header(tvb) ? call(iggy_handle, tvb, pinfo, tree, data, can) : 0;
+    bool look = heuristic->enabled && (has_header(tvb) || iggy_is_known_server(pinfo));
+    int done = look ? call(iggy_handle, tvb, pinfo, tree, data, can) : 0;
     return done ? done : call(kafka_handle, tvb, pinfo, tree, data, can);
 }
 

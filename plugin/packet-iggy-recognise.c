@@ -408,12 +408,24 @@ size_t iggy_find_header(const uint8_t *bytes, size_t length, size_t from, const 
     return length;
 }
 
+/*
+ * What begins a frame that other traffic hardly has: zeros, or a seal and a cluster with zeros around them. (Prepares look like
+ * that, too, but so do the entries of a log suffix.)
+ */
+static bool begins_strictly(const uint8_t *bytes, size_t length)
+{
+    if (length < IGGY_COMMAND_END || !beginning_fits(bytes, length))
+        return false;
+    bool sealed = shape_of(bytes[IGGY_COMMAND_OFFSET]) == &sealed_shape && count_set(bytes, 0, 8) >= ID_LEAST / 2 &&
+                  count_set(bytes, 32, 48) >= ID_LEAST;
+    return sealed || all_zero(bytes, length, 0, 32);
+}
+
 size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search, bool strict)
 {
     size_t at = length >= IGGY_HEADER_SIZE ? length - IGGY_HEADER_SIZE + 1 : 0;
     for (at = at < from ? from : at; at < length; at++) {
-        if (strict && (length - at < IGGY_COMMAND_END || !all_zero(bytes, length, at, at + 32) ||
-                       !beginning_fits(bytes + at, length - at)))
+        if (strict && !begins_strictly(bytes + at, length - at))
             continue;
         if (iggy_plausible(bytes + at, length - at, search) != IGGY_NO)
             return at;

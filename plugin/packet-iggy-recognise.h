@@ -100,8 +100,8 @@ size_t iggy_find_header(const uint8_t *bytes, size_t length, size_t from, const 
 
 /**
  * Offset from `from` on where the bytes may be the beginning of a header that goes on after them; `length` if nowhere.
- * Under 52 bytes nothing speaks against one: checksums and cluster may have any value. With `strict` at least 62 bytes of it,
- * 32 zeros first, have to be there, and what is there has to be as its senders have it: what other traffic hardly ends with.
+ * Under 52 bytes nothing speaks against one: checksums and cluster may have any value. With `strict` at least 62 bytes of it
+ * have to be there, as its senders have them: 32 zeros first, or a checksum and a cluster. Other traffic hardly ends so.
  */
 size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search, bool strict);
 

@@ -81,6 +81,7 @@ typedef struct {
     bool       hole;    /* the next frame comes after missing bytes */
     bool       lost;    /* step was lost in this piece */
     bool       done;
+    uint32_t   last_segment; /* where the last of joined segments begins; 0: the piece is one */
     bool       overtaken; /* bytes behind the piece were handed over already: nobody can add them to it */
     uint32_t   replica; /* the next header of the replica plane behind what was searched; 0: not looked for yet */
 } work_t;
@@ -116,18 +117,19 @@ struct iggy_conversation *iggy_stream_conversation(const iggy_stream_t *stream) 
 
 /* ---- runs ---- */
 
-static bool is_server(const work_t *work)
+bool iggy_stream_is_server(const iggy_stream_t *stream, const iggy_piece_t *piece)
 {
-    const iggy_stream_t *stream = work->stream;
-    uint8_t role = work->d->role, other = stream->direction[!work->piece->direction].role;
-    if (work->piece->sender != IGGY_SENDER_UNKNOWN)
-        return work->piece->sender == IGGY_SENDER_SERVER;
+    uint8_t role = stream->direction[piece->direction].role, other = stream->direction[!piece->direction].role;
+    if (piece->sender != IGGY_SENDER_UNKNOWN)
+        return piece->sender == IGGY_SENDER_SERVER;
     if (role != IGGY_SENDER_UNKNOWN)
         return role == IGGY_SENDER_SERVER;
     if (other != IGGY_SENDER_UNKNOWN)
         return other == IGGY_SENDER_CLIENT;
-    return work->piece->guess == IGGY_SENDER_SERVER;
+    return piece->guess == IGGY_SENDER_SERVER;
 }
+
+static bool is_server(const work_t *work) { return iggy_stream_is_server(work->stream, work->piece); }
 
 static void add_run(work_t *work, iggy_run_kind_t kind, uint32_t offset, uint32_t length, uint8_t flags)
 {
@@ -600,16 +602,27 @@ static void nothing_found(work_t *work, const iggy_search_t *search)
         ask(work, IGGY_ONE_MORE);
 }
 
+/* A frame with a code or an operation that nobody knows, alone in a segment: in that which ends the piece. */
+static bool unknown_frame(work_t *work, const iggy_search_t *search)
+{
+    const iggy_piece_t *piece = work->piece;
+    uint32_t at = work->last_segment;
+    if ((!at && !piece->one_segment) || work->offset > at || at >= piece->captured)
+        return false;
+    if (!iggy_unknown_frame(piece->bytes + at, piece->captured - at, search))
+        return false;
+    found(work, at);
+    return true;
+}
+
 static void look_for_header(work_t *work)
 {
     const iggy_piece_t *piece = work->piece;
     iggy_search_t search = search_of(work);
     uint32_t from = work->offset;
     bool clients = work->stream->plane == PLANE_CLIENT;
-    if (clients && piece->one_segment && !from && iggy_unknown_frame(piece->bytes, piece->captured, &search)) {
-        found(work, 0);
+    if (clients && unknown_frame(work, &search))
         return;
-    }
     while (from < piece->captured) {
         uint32_t at = (uint32_t)iggy_find_header(piece->bytes, piece->captured, from, &search);
         if (at >= piece->captured)
@@ -818,6 +831,7 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece)
     work_t work = { .stream = stream, .d = d, .piece = piece, .base = unwrap(d, piece->position) };
     uint32_t before_length = handed_before(d, piece, work.base);
     bool hole = after_hole(d, piece, work.base);
+    work.last_segment = before_length < piece->reported ? before_length : 0;
     work.hole = hole;
     work.overtaken = d->reached > work.base + piece->reported;
     d->reached = MAX(d->reached, work.base + piece->reported);

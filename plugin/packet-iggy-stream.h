@@ -99,6 +99,9 @@ bool iggy_stream_take(iggy_stream_t *stream, const iggy_piece_t *piece);
  */
 const iggy_run_t *iggy_stream_runs(iggy_stream_t *stream, const iggy_piece_t *piece, unsigned *count);
 
+/** First pass: whether a piece comes from the server, or acceptor: by its sender, the commands seen, or the guess. */
+bool iggy_stream_is_server(const iggy_stream_t *stream, const iggy_piece_t *piece);
+
 /** First pass: what the sender of the piece that was taken last had received, for a frame in it that ends at `end`. */
 void iggy_stream_fill_place(const iggy_stream_t *stream, uint32_t end, iggy_place_t *place);
 

@@ -364,7 +364,7 @@ SIZES = {"all-256": lambda i: 256, "all-512": lambda i: 512, "mixed": lambda i: 
 @pytest.mark.parametrize("kind", [11, 12])
 def test_capture_begins_inside_a_log_suffix(tshark, tmp_path, kind, sizes, mss):
     """Entries are whole prepare headers whose identity verifies; none of them is a frame. The commits behind them are: from
-    the first one on that lies whole in one segment."""
+    the first one on of which 62 bytes, command included, lie in one segment."""
     if sizes in ("all-256", "mixed") and mss == 256:
         pytest.skip("an entry of 256 bytes alone in its segment cannot be told from a prepare")
 
@@ -375,7 +375,7 @@ def test_capture_begins_inside_a_log_suffix(tshark, tmp_path, kind, sizes, mss):
             data = suffix(kind, 20, 8, SIZES[sizes])[skip:] + b"".join(commit(i) for i in range(1, 5))
             numbers = [connection.segment("client", data[i:i + mss], seq=1000 + i) for i in range(0, len(data), mss)]
             places = [(at // mss, (at + 255) // mss) for at in range(len(data) - 1024, len(data), 256)]
-            first = next((i for i, (begin, end) in enumerate(places) if begin == end), 4)
+            first = next((i for i, at in enumerate(range(len(data) - 1024, len(data), 256)) if mss - at % mss >= 62), 4)
             truth += [(numbers[end], 256, 9) for _begin, end in places[first:]]
         return truth
     on_ports(tshark, tmp_path, build, *UNORDERED, late=True)
@@ -433,6 +433,9 @@ def test_unknown_requests_behind_a_hole(tshark, tmp_path, values):
         one.client(unknown[:-1])  # the rest is missing
         one.lose("client", 1)
         truth.append((one.client(some_request(300, 6)), 300, 5))
+        one.lose("client", 400)
+        one.client(some_request(600, 7)[400:])  # its last bytes may be the first ones of a header, and wait
+        truth.append((one.client(unknown), 259, 5))
         return truth
     on_ports(tshark, tmp_path, build, *UNORDERED)
 
@@ -583,6 +586,42 @@ def test_decode_as_and_port_preference(tshark, two_pass):
     off = ["--disable-heuristic", "iggy_tcp"]
     for way in (["-d", "tcp.port==15555,iggy"], ["-o", "iggy.tcp.port:8090,15550-15560"]):
         assert len(list(shown(tshark, OTHER_PORT, *off, *way, two_pass=two_pass).elements())) == 72
+
+
+def begun_amid_a_header(capture, port, frames):
+    """A connection without handshake whose first segment ends within the first header, and the frames of it."""
+    one = capture.connection(server_port=port, handshake=False)
+    one.client(bytes(range(1, 200)) + frames[0][:100])
+    return [(one.client(frames[0][100:]), len(frames[0]), frames[0][60])] + [(one.client(f), len(f), f[60]) for f in frames[1:]]
+
+
+@pytest.mark.parametrize("port", [9092, 15555])
+def test_another_connection_of_a_server_that_is_known(tshark, tmp_path, port):
+    """No segment holds a whole header at first; what other connections were tells that it is worth waiting."""
+    def build(capture):
+        capture.connection(server_port=port).client(commit())
+        return [(4, 256, 9)] + begun_amid_a_header(capture, port, [commit(n) for n in range(1, 9)])
+    on_ports(tshark, tmp_path, build, late=True)
+
+
+def test_a_server_is_no_other_one(tshark, tmp_path):
+    """The same port of another host, and what is not Iggy at the port of a server, are left alone."""
+    capture = Capture()
+    for port in (9092, 15555):
+        capture.connection(server_port=port).client(commit())
+        other = capture.connection(server_port=port + 1, handshake=False)
+        other.client(bytes(range(1, 200)) + commit()[:100])
+        foreign = capture.connection(server_port=port)
+        foreign.client(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        foreign.server(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        foreign = capture.connection(server_port=port, handshake=False)
+        foreign.client(bytes(range(256)) * 5)
+        foreign.server(bytes(range(255, -1, -1)) * 5)
+    path = capture.write(tmp_path / "others.pcap")
+    names = ["tcp.stream", "frame.protocols", "_ws.col.Info" if tshark.version < (4, 2) else "_ws.col.info"]
+    without = tshark.fields(path, names, "--disable-protocol", "iggy", "-Y", "!(tcp.stream in {0, 4})")
+    assert tshark.fields(path, names, "-Y", "!(tcp.stream in {0, 4})") == without
+    assert len(shown(tshark, path)) == 2
 
 
 def test_heuristic_claims_from_its_frame_on(tshark, tmp_path):

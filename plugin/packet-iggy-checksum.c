@@ -104,7 +104,7 @@ static void add_verdict(iggy_text_t *line, iggy_checksum_t sum)
     static const char *const words[] = { " incorrect, should be 0x", " [correct]", " [unverified]", " [not present]" };
     iggy_text_string(line, words[sum.status]);
     if (sum.status == PROTO_CHECKSUM_E_BAD)
-        iggy_text_hex(line, sum.computed, 16);
+        iggy_text_hex(line, sum.computed);
 }
 
 static void show_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvbuff_t *tvb, int offset,
@@ -134,7 +134,7 @@ proto_item *iggy_add_checksum64(iggy_pdu_t *pdu, proto_tree *tree, tvbuff_t *tvb
     iggy_text_t line;
     iggy_text_field(&line, *fields->hf);
     iggy_text_string(&line, "0x");
-    iggy_text_hex(&line, stored, 16);
+    iggy_text_hex(&line, stored);
     add_verdict(&line, sum);
     proto_item *item = proto_tree_add_uint64_format(tree, *fields->hf, tvb, offset, 8, stored, "%s", line.text);
     show_status(pdu, tree, item, tvb, offset, fields, sum);

@@ -15,6 +15,7 @@
 #include "packet-iggy-commands.h"
 #include "packet-iggy-conversation.h"
 #include "packet-iggy-headers.h"
+#include "packet-iggy-text.h"
 #include "packet-iggy-values.h"
 
 #define NAME_LIMIT 60u /* bytes of a name */
@@ -23,20 +24,20 @@
 
 static void append_decimal(wmem_strbuf_t *line, const char *before, uint64_t value)
 {
-    char digits[20];
-    unsigned at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    wmem_strbuf_append_len(line, before, strlen(before));
-    wmem_strbuf_append_len(line, digits + at, sizeof digits - at);
+    iggy_text_t text;
+    iggy_text_begin(&text);
+    iggy_text_string(&text, before);
+    iggy_text_decimal(&text, value);
+    wmem_strbuf_append_len(line, text.text, text.length);
 }
 
 static void append_pair(wmem_strbuf_t *line, const char *before, const char *text)
 {
-    wmem_strbuf_append_len(line, before, strlen(before));
-    wmem_strbuf_append_len(line, text, strlen(text));
+    iggy_text_t both;
+    iggy_text_begin(&both);
+    iggy_text_string(&both, before);
+    iggy_text_string(&both, text);
+    wmem_strbuf_append_len(line, both.text, both.length);
 }
 
 /* Printable ASCII that needs no escapes. */

@@ -519,8 +519,8 @@ static int walk_ident(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
         return iggy_walk_fail(walk, row, offset, "no identifier");
     proto_item *item = NULL;
     if (may_show(walk)) {
-        item = proto_tree_add_item(tree, hf_iggy_identifier_kind, walk->tvb, offset, 1, ENC_LITTLE_ENDIAN);
-        proto_tree_add_item(tree, hf_iggy_identifier_length, walk->tvb, offset + 1, 1, ENC_LITTLE_ENDIAN);
+        item = proto_tree_add_uint(tree, hf_iggy_identifier_kind, walk->tvb, offset, 1, kind);
+        proto_tree_add_uint(tree, hf_iggy_identifier_length, walk->tvb, offset + 1, 1, length);
     }
     if (!good && item)
         expert_add_info(walk->pdu->pinfo, item, &ei_iggy_bad_kind);

@@ -53,7 +53,7 @@ def connections(times, path):
                 known[client] = capture.connection(client, PORT, handshake=False, addresses=address)
             side = "client" if ports[0] == client else "server"
             seq, ack = int.from_bytes(tcp[4:8], "big"), int.from_bytes(tcp[8:12], "big")
-            known[client].segment(side, loss.payload(link, data), seq, tcp[13] & (FIN | SYN | ACK | 8), ack)
+            known[client].segment(side, loss.tcp_of(link, data)[4], seq, tcp[13] & (FIN | SYN | ACK | 8), ack)
     capture.write(path)
     return times * len(loss.whole(list_frames.list_file(str(SOURCE))))
 

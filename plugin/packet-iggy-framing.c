@@ -17,6 +17,7 @@
 
 #include "packet-iggy-layout.h"
 #include "packet-iggy-legacy.h"
+#include "packet-iggy-lookup.h"
 #include "packet-iggy-recognise.h"
 #include "packet-iggy-wanted.h"
 
@@ -344,7 +345,7 @@ static int dissect_tcp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, cons
     if (!tcp)
         return 0;
     handover->key = iggy_proto;
-    handover->conversation = find_or_create_conversation(pinfo);
+    handover->conversation = iggy_conversation_of(pinfo);
     fill_tcp(handover, tvb, pinfo, tcp);
     return iggy_dissect_piece(tvb, pinfo, tree, handover);
 }

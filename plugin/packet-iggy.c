@@ -24,6 +24,7 @@
 #include "packet-iggy-layout.h"
 #include "packet-iggy-links.h"
 #include "packet-iggy-legacy.h"
+#include "packet-iggy-lookup.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-payload.h"
 #include "packet-iggy-pdu.h"
@@ -50,6 +51,7 @@ void proto_register_iggy(void)
     iggy_register_links(proto_iggy);
     iggy_register_names(proto_iggy);
     iggy_register_layout(proto_iggy);
+    iggy_register_lookup();
     iggy_register_time();
     iggy_register_bodies(proto_iggy);
     iggy_register_export(proto_iggy);

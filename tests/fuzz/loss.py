@@ -17,7 +17,8 @@ hands on all of its bytes, in order. TCP withholds
 - with out-of-order reassembly off: packets that it takes for repeated or late ones (its own marks are read for that);
 - with it on: everything behind a hole that is never filled.
 
-The column "withheld" has the frames that are whole in the capture and do not count for that reason. Recall is the part of
+The column "withheld" has the frames that were sent whole and do not count for that reason, or because the snap length cuts
+them. Recall is the part of
 those that count that is shown; invented is what is shown where the undamaged capture has no such frame with a byte in the packet
 (or one that waited for its proof in an earlier one), or shown twice. A link is wrong if a reply points to anything but the
 request that the undamaged capture pairs it with.

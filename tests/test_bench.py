@@ -51,10 +51,12 @@ def test_all_shapes(run, tmp_path):
     readme.write_text("before\n<!-- benchmark: made by tests/bench/run.py --readme README.md -->\nold\n"
                       "<!-- end of the benchmark -->\nafter\n")
     text = run("--mb", "0.2", "--rounds", "1", "--way=no output,-V", "--readme", str(readme)).stdout
-    (head, ratios), (absolute_head, absolute) = tables(text)
+    (head, ratios), (field_head, fields), (absolute_head, absolute) = tables(text)
     assert head == ["shape", "protocol", "no output", "-V"]
     assert sorted(tuple(row[:2]) for row in ratios) == sorted(ROWS + [("replica, seals unverified", "iggy")])
     assert all(0.1 < float(cell) < 30 for row in ratios for cell in row[2:])
+    assert field_head == ["shape", "protocol", "fields a packet", "ns a field, -V"]
+    assert [row[:3] for row in fields] == [row[:2] + row[-1:] for row in absolute]
     assert absolute_head[-1] == "fields a packet"
     assert sorted(tuple(row[:2]) for row in absolute) == sorted(ROWS)
     assert all(float(row[-1]) > 5 for row in absolute)
@@ -64,7 +66,7 @@ def test_all_shapes(run, tmp_path):
 
 
 def test_all_ways(run):
-    (head, ratios), _absolute = tables(run("--mb", "0.2", "--rounds", "2", "--shape", "pack").stdout)
+    (head, ratios), _fields, _absolute = tables(run("--mb", "0.2", "--rounds", "2", "--shape", "pack").stdout)
     assert head == ["shape", "protocol"] + WAYS
     assert [row[:2] for row in ratios] == [["pack", "iggy"], ["pack", "kafka"]]
     assert all(re.fullmatch(r"\d+\.\d\d \(\d+\.\d\d--?\d+\.\d\d\)", cell) for row in ratios for cell in row[2:])

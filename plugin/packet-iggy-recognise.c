@@ -338,6 +338,15 @@ static bool beginning_fits(const uint8_t *bytes, size_t length)
            spans_may_fit(bytes, length, shape->real);
 }
 
+/* What somebody may have tried by hand: zeros in front, and a client's id in a frame that is all of its segment; or a known code. */
+static bool tried_by_hand(const uint8_t *bytes, size_t length)
+{
+    if (!all_zero(bytes, length, 0, 48) || !all_zero(bytes, length, 52, 56) || bytes[61])
+        return false;
+    bool known = bytes[IGGY_COMMAND_OFFSET] == IGGY_REQUEST && bytes[176] == IGGY_OP_NON_REPLICATED && request_fits(bytes);
+    return known || (iggy_size_of(bytes) == length && count_set(bytes, 128, 144) >= ID_LEAST);
+}
+
 iggy_verdict_t iggy_starts(const uint8_t *bytes, size_t length, uint32_t maximum, bool ours)
 {
     if (length == 0 || (!ours && length < IGGY_HEADER_SIZE && !beginning_fits(bytes, length)))
@@ -350,6 +359,10 @@ iggy_verdict_t iggy_starts(const uint8_t *bytes, size_t length, uint32_t maximum
         return IGGY_NO;
     if (length < IGGY_HEADER_SIZE)
         return IGGY_MORE;
+    iggy_search_t sent = { .maximum = maximum, .find = IGGY_FIND_ALL & ~IGGY_FIND_UNUSED };
+    if (!ours)
+        return iggy_minimum(bytes, &sent) || iggy_unknown_frame(bytes, length, &sent) || tried_by_hand(bytes, length) ? IGGY_YES
+                                                                                                                    : IGGY_NO;
     /* A frame of the cluster's own group 0 may have nothing behind byte 127, but it names its cluster. */
     bool replica = (iggy_find_of(bytes[IGGY_COMMAND_OFFSET]) & IGGY_FIND_REPLICA) != 0;
     bool something = count_set(bytes, IGGY_COMMON_END, IGGY_HEADER_SIZE) || (replica && count_set(bytes, 32, 48));
@@ -416,9 +429,14 @@ static bool begins_strictly(const uint8_t *bytes, size_t length)
 {
     if (length < IGGY_COMMAND_END || !beginning_fits(bytes, length))
         return false;
-    bool sealed = shape_of(bytes[IGGY_COMMAND_OFFSET]) == &sealed_shape && count_set(bytes, 0, 8) >= ID_LEAST / 2 &&
-                  count_set(bytes, 32, 48) >= ID_LEAST;
-    return sealed || all_zero(bytes, length, 0, 32);
+    const shape_t *shape = shape_of(bytes[IGGY_COMMAND_OFFSET]);
+    unsigned cluster = count_set(bytes, 32, 48);
+    if (shape == &sealed_shape)
+        return count_set(bytes, 0, 8) >= ID_LEAST / 2 && cluster >= ID_LEAST;
+    if (!all_zero(bytes, length, 0, 32) || (cluster ? cluster < ID_LEAST : shape == &handshake_shape))
+        return false;
+    bool alone = shape == &handshake_shape || shape == &eviction_shape; /* no body */
+    return !alone || iggy_size_of(bytes) == IGGY_HEADER_SIZE;
 }
 
 size_t iggy_find_beginning(const uint8_t *bytes, size_t length, size_t from, const iggy_search_t *search, bool strict)

@@ -57,8 +57,9 @@ bool iggy_clean(const uint8_t *bytes, size_t length);
 
 /**
  * At the first byte of a connection: size in range, release 0, a known command, bytes 62..127 zero, something in 128..255.
- * A prefix that contradicts nothing is MORE; unless the connection is ours already, one under 32 bytes has to be all zero, and
- * a longer one as far as it reaches as its senders have it.
+ * Unless the connection is ours already, the minimum too, or a whole segment of a code, an operation or a command that nobody
+ * sends: zeros with few numbers in them are what others send. A prefix that contradicts nothing is MORE; of what is not ours
+ * yet, one under 32 bytes has to be all zero, and a longer one as far as it reaches as its senders have it.
  */
 iggy_verdict_t iggy_starts(const uint8_t *bytes, size_t length, uint32_t maximum, bool ours);
 

@@ -60,6 +60,30 @@ def words_of_zero(dice):
         yield b"".join(struct.pack("<Q", dice.choice((0, 0, 0, 0, 1, 256, dice.randrange(1 << 20)))) for _ in range(182))
 
 
+def sparse_tables(dice):
+    """Numbers of one width, mostly zero, the others small, large or a power of two: of tables, indexes, structs of C."""
+    def number(bits):
+        return dice.choice((dice.randrange(4), dice.randrange(40), dice.randrange(300), dice.getrandbits(16), dice.getrandbits(32),
+                            256 << dice.randrange(8))) & ((1 << bits) - 1)
+    for _ in range(300):
+        width, order = dice.choice((1, 2, 4, 8)), dice.choice(("little", "big"))
+        share, length = dice.choice((0.01, 0.05, 0.1, 0.2, 0.35)), dice.choice((256, 320, 600, 1460))
+        yield b"".join((number(8 * width) if dice.random() < share else 0).to_bytes(width, order) for _ in range(length // width))
+
+
+def zeros_with_all_but(dice):
+    """Zeros with a possible size and command where Iggy has them, and a few bytes, or many, where it has ids and numbers."""
+    for _ in range(300):
+        data = bytearray(dice.choice((256, 300, 512, 1460)))
+        struct.pack_into("<I", data, 48, dice.choice((256, len(data), dice.randrange(256, 1 << 16), dice.randrange(256, 1 << 26))))
+        data[60] = dice.randrange(1, 37)
+        start = dice.choice((128, 128, 0))
+        for _ in range(dice.choice((1, 3, 10, 30))):
+            at = dice.choice((dice.randrange(start, 48) if start == 0 else 200, dice.randrange(128, len(data))))
+            data[at] = dice.randrange(256)
+        yield bytes(data)
+
+
 def benchmark_pattern(dice):
     return [bytes(i & 0xFF for i in range(1460)), b"0123456789" * 146, bytes(1460), b"\xff" * 1460]
 
@@ -111,8 +135,8 @@ def zero_transfers():
             5001: with_zeros(b""), 5201: with_zeros(bytes(range(37)))}  # iperf 2 and 3
 
 
-STREAMS = (zeros, zeros_with_size_and_command, sparse_file, words_of_zero, benchmark_pattern, other_256_byte_header, nearly_iggy,
-           randoms, other_protocols)
+STREAMS = (zeros, zeros_with_size_and_command, zeros_with_all_but, sparse_tables, sparse_file, words_of_zero, benchmark_pattern,
+           other_256_byte_header, nearly_iggy, randoms, other_protocols)
 
 
 def synthetic(folder, port, seed=1):

@@ -143,6 +143,42 @@ static void test_start_refuses(void)
     g_assert_cmpint(iggy_starts((const uint8_t *)"\x16\x03\x01\x02\x00", 5, MAXIMUM, false), ==, IGGY_NO);
 }
 
+/* Zeros with a size and a command, and a few numbers: a frame of no command, though it could be one of some. */
+static void test_start_of_others(void)
+{
+    uint8_t bytes[300];
+    for (unsigned command = 1; command <= IGGY_PREPARE_PROGRESS; command++) {
+        memset(bytes, 0, sizeof bytes);
+        put32(bytes, 48, sizeof bytes);
+        bytes[60] = (uint8_t)command;
+        put32(bytes, 140, 7);
+        put32(bytes, 180, 0x12345);
+        put32(bytes, 212, 1);
+        g_assert_cmpint(iggy_starts(bytes, sizeof bytes, MAXIMUM, false), ==, IGGY_NO);
+        g_assert_cmpint(iggy_starts(bytes, sizeof bytes, MAXIMUM, true), ==, IGGY_YES);
+        memset(bytes + 128, 0x5a, 16); /* a client tried something by hand */
+        g_assert_cmpint(iggy_starts(bytes, sizeof bytes, MAXIMUM, false), ==, IGGY_YES);
+        bytes[20] = 1;
+        g_assert_cmpint(iggy_starts(bytes, sizeof bytes, MAXIMUM, false), ==, IGGY_NO);
+    }
+}
+
+/* The same at the end of a piece of a connection that is not ours: what has a seal has it, what has no body is as long as that. */
+static void test_beginning_of_others(void)
+{
+    uint8_t bytes[600];
+    for (unsigned command = 1; command <= IGGY_PREPARE_PROGRESS; command++) {
+        bool zeros = command == IGGY_REQUEST || command == IGGY_REPLY;
+        memset(bytes, 0xcc, 500);
+        memset(bytes + 500, 0, 100);
+        put32(bytes, 548, 0x1234);
+        bytes[560] = (uint8_t)command;
+        g_assert_cmpuint(iggy_find_beginning(bytes, 577, 0, &all, true), ==, zeros ? 500 : 577);
+        put32(bytes, 536, 0x1100);
+        g_assert_cmpuint(iggy_find_beginning(bytes, 577, 0, &all, true), ==, 577);
+    }
+}
+
 static void test_checksums(void)
 {
     uint8_t bytes[ROOM];
@@ -358,6 +394,7 @@ int main(int argc, char **argv)
     g_test_add_func("/recognise/in-step", test_in_step);
     g_test_add_func("/recognise/start/prefixes", test_start_prefixes);
     g_test_add_func("/recognise/start/refuses", test_start_refuses);
+    g_test_add_func("/recognise/start/others", test_start_of_others);
     g_test_add_func("/recognise/checksums", test_checksums);
     g_test_add_func("/recognise/claims", test_claims);
     g_test_add_func("/recognise/client", test_client_must_look_random);
@@ -365,6 +402,7 @@ int main(int argc, char **argv)
     g_test_add_func("/recognise/search/finds", test_search_finds);
     g_test_add_func("/recognise/search/refuses", test_search_refuses);
     g_test_add_func("/recognise/beginning", test_beginning);
+    g_test_add_func("/recognise/beginning/others", test_beginning_of_others);
     g_test_add_func("/recognise/evidence/request", test_evidence_of_request);
     g_test_add_func("/recognise/evidence/prepare", test_evidence_of_prepare);
     g_test_add_func("/recognise/suffix", test_suffix_entries);

@@ -549,13 +549,13 @@ void iggy_show_run(iggy_walk_t *walk, proto_tree *tree, const iggy_run_t *run)
     }
 }
 
-/* The whole body or the rest of it is records; a prepare says nowhere else how many messages there are. */
-static int run_of(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, bool one)
+/* The whole body or the rest of it is one record; a prepare says nowhere else how many messages there are. */
+static int walk_one(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     iggy_run_t run = { 0 };
     bool counted = walk->facts && iggy_has(walk->facts, IGGY_FACT_MESSAGES_COUNT);
 
-    offset = one ? iggy_walk_record(walk, row, tree, offset, &run) : iggy_walk_records(walk, row, tree, offset, &run);
+    offset = iggy_walk_record(walk, row, tree, offset, &run);
     iggy_note_run(walk, &run);
     if (walk->mode == IGGY_WALK_SHOW && !counted)
         add_number(walk, tree, hf_iggy_messages_count, run.messages);
@@ -563,23 +563,8 @@ static int run_of(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, in
     return offset;
 }
 
-static int walk_one(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
-{
-    return run_of(walk, row, tree, offset, true);
-}
-
-static int walk_many(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
-{
-    return run_of(walk, row, tree, offset, false);
-}
-
 const iggy_row_t iggy_rows_batch[] = {
     IGGY_CALL(walk_one, .hf = &hf_iggy_batch),
-    IGGY_ROWS_END
-};
-
-const iggy_row_t iggy_rows_records[] = {
-    IGGY_CALL(walk_many, .hf = &hf_iggy_batch),
     IGGY_ROWS_END
 };
 
@@ -590,7 +575,6 @@ static const int *const of_run[] = {
 };
 static const iggy_shown_t shown[] = {
     { walk_one, IGGY_SHOWS(of_run), .rows = record_extent_rows },
-    { walk_many, IGGY_SHOWS(of_run), .rows = record_extent_rows },
     { .call = batch_begin },
     { batch_checksum, IGGY_SHOWS(of_batch) },
     { .call = check_producer },

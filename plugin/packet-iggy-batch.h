@@ -12,7 +12,6 @@
 #include "packet-iggy-layout.h"
 
 extern const iggy_row_t iggy_rows_batch[];   /* exactly one record, to the end of the extent */
-extern const iggy_row_t iggy_rows_records[]; /* any number, back to back, to the end of the extent */
 
 /* What a run of records holds; read from the headers of the records alone, so it is the same in all modes of a walk. */
 typedef struct {

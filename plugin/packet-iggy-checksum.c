@@ -117,16 +117,6 @@ static void show_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvb
     proto_item_set_generated(status);
 }
 
-void iggy_show_checksum_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvbuff_t *tvb, int offset,
-                               const iggy_checksum_fields_t *fields, iggy_checksum_t sum)
-{
-    iggy_text_t line;
-    iggy_text_begin(&line);
-    add_verdict(&line, sum);
-    iggy_append_text(item, &line);
-    show_status(pdu, tree, item, tvb, offset, fields, sum);
-}
-
 proto_item *iggy_add_checksum64(iggy_pdu_t *pdu, proto_tree *tree, tvbuff_t *tvb, int offset,
                                 const iggy_checksum_fields_t *fields, iggy_checksum_t sum)
 {

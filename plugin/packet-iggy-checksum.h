@@ -47,10 +47,6 @@ iggy_checksum_t iggy_checksum_not_present(void);
 proto_item *iggy_add_checksum64(iggy_pdu_t *pdu, proto_tree *tree, tvbuff_t *tvb, int offset,
                                 const iggy_checksum_fields_t *fields, iggy_checksum_t sum);
 
-/** The status alone, for a checksum whose item (of any type) stands already. `tvb` and `offset` are those of the checksum. */
-void iggy_show_checksum_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvbuff_t *tvb, int offset,
-                               const iggy_checksum_fields_t *fields, iggy_checksum_t sum);
-
 /** As iggy_add_checksum64(), for 16 bytes of the frame: a 64-bit hash, zero-extended. */
 proto_item *iggy_add_checksum128(iggy_pdu_t *pdu, proto_tree *tree, int offset, const iggy_checksum_fields_t *fields,
                                  iggy_checksum_t sum);

@@ -515,8 +515,8 @@ static const int *const of_lag[] = { &hf_iggy_consumer_lag };
 static const int *const of_section[] = { &hf_iggy_error };
 static const iggy_shown_t shown[] = {
     { .call = send_batch, .rows = iggy_rows_batch },
-    { poll_records, IGGY_SHOWS(of_lag), .rows = iggy_rows_records },
-    { fetch_records, IGGY_SHOWS(of_lag), .rows = iggy_rows_records },
+    { poll_records, IGGY_SHOWS(of_lag), .rows = iggy_rows_batch },
+    { fetch_records, IGGY_SHOWS(of_lag), .rows = iggy_rows_batch },
     { offset_lag, IGGY_SHOWS(of_lag) },
     { show_section_error, IGGY_SHOWS(of_section) },
     { .call = check_assignment },

@@ -495,7 +495,6 @@ static void test_shared(void)
         { "owner", iggy_rows_owner },
         { "result section", iggy_rows_result_section },
         { "batch", iggy_rows_batch },
-        { "records", iggy_rows_records },
     };
     faults = rows_seen = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)

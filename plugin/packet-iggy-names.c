@@ -65,10 +65,10 @@ static uint32_t    news;     /* of names, and of whose names they are, since the
 /* A number that whoever makes a capture does not know, so that nobody can choose keys whose hashes are one. */
 static uint64_t salt(void)
 {
-    static uint64_t number;
-    if (!number)
-        number = (uint64_t)g_random_int() << 32 | g_random_int() | 1;
-    return number;
+    static uint64_t chosen;
+    if (!chosen)
+        chosen = (uint64_t)g_random_int() << 32 | g_random_int() | 1;
+    return chosen;
 }
 
 /* One step of a hash. */

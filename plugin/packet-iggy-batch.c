@@ -366,7 +366,8 @@ static void message_done(iggy_walk_t *walk, proto_item *item, int start, int end
     iggy_text_t line;
     iggy_text_begin(&line);
     iggy_text_string(&line, stamped ? ": offset " : " ");
-    iggy_text_decimal(&line, (stamped ? walk->reg[IGGY_REG_BASE_OFFSET] : 0) + tvb_get_letohl(walk->tvb, start + AT_OFFSET_DELTA));
+    uint64_t base = stamped ? walk->reg[IGGY_REG_BASE_OFFSET] : 0;
+    iggy_text_decimal(&line, base + tvb_get_letohl(walk->tvb, start + AT_OFFSET_DELTA));
     iggy_text_string(&line, stamped ? ", " : ": ");
     iggy_text_decimal(&line, (uint64_t)(end - start));
     iggy_text_string(&line, " bytes");

@@ -330,6 +330,8 @@ static bool fails(const iggy_pdu_t *pdu, const iggy_check_t *check)
     return all_zero(pdu->tvb, check->offset, check->size) == (check->kind == TEST_SET);
 }
 
+static bool is_for(const iggy_check_t *check, uint8_t command) { return !check->command || check->command == command; }
+
 /* The checks of a command, as a list that ends with NULL; gathered once. */
 static const iggy_check_t *const *checks_of(uint8_t command)
 {
@@ -339,7 +341,7 @@ static const iggy_check_t *const *checks_of(uint8_t command)
         return lists[number];
     lists[number] = g_new0(const iggy_check_t *, array_length(checks) + 1);
     for (size_t i = 0, n = 0; i < array_length(checks); i++)
-        if (!checks[i].command || checks[i].command == number)
+        if (is_for(&checks[i], command))
             lists[number][n++] = &checks[i];
     return lists[number];
 }

@@ -445,7 +445,8 @@ static bool try_all(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const p
     if (dissector_try_heuristic(heuristics, tvb, pinfo, tree, &entry, data))
         return true;
     unsigned length = tvb_captured_length(tvb);
-    return json_handle && is_json(tvb_get_ptr(tvb, 0, (int)length), length) && call_dissector_only(json_handle, tvb, pinfo, tree, NULL) > 0;
+    return json_handle && is_json(tvb_get_ptr(tvb, 0, (int)length), length) &&
+           call_dissector_only(json_handle, tvb, pinfo, tree, NULL) > 0;
 }
 
 /* Whether nobody but JSON's dissector may take a payload of this content type, and the packet's topic is told. */

@@ -338,7 +338,7 @@ static bool beginning_fits(const uint8_t *bytes, size_t length)
            spans_may_fit(bytes, length, shape->real);
 }
 
-/* What somebody may have tried by hand: zeros in front, and a client's id in a frame that is all of its segment; or a known code. */
+/* What somebody may have tried by hand: zeros in front, a client's id in a frame that is all of its segment, or a known code. */
 static bool tried_by_hand(const uint8_t *bytes, size_t length)
 {
     if (!all_zero(bytes, length, 0, 48) || !all_zero(bytes, length, 52, 56) || bytes[61])

@@ -611,6 +611,8 @@ static bool unknown_frame(work_t *work, const iggy_search_t *search)
         return false;
     if (!iggy_unknown_frame(piece->bytes + at, piece->captured - at, search))
         return false;
+    if (at && iggy_find_header(piece->bytes, piece->captured, work->offset, search) < at)
+        return false; /* one that is known comes before it */
     found(work, at);
     return true;
 }

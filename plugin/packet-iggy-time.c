@@ -16,7 +16,7 @@
 
 /* A time that was seen, and from its second appearance on how Wireshark spells it. */
 typedef struct {
-    nstime_t time;
+    nstime_t when;
     char     text[48];
 } kept_time_t;
 
@@ -25,9 +25,9 @@ static kept_time_t kept_times[1 << KEPT_BITS];
 /* Preferences change the spelling. */
 static void forget(void) { memset(kept_times, 0, sizeof kept_times); }
 
-static kept_time_t *slot_of(const nstime_t *time)
+static kept_time_t *slot_of(const nstime_t *when)
 {
-    uint64_t number = (uint64_t)time->secs * 1000000 + (uint64_t)time->nsecs / 1000;
+    uint64_t number = (uint64_t)when->secs * 1000000 + (uint64_t)when->nsecs / 1000;
     return &kept_times[(number * 0x9e3779b97f4a7c15u) >> (64 - KEPT_BITS)];
 }
 
@@ -44,24 +44,24 @@ static void keep(kept_time_t *kept, proto_item *item)
     proto_item_set_text(item, "%s", line);
 }
 
-proto_item *iggy_add_time(proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length, nstime_t *time)
+proto_item *iggy_add_time(proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length, nstime_t *when)
 {
-    kept_time_t *kept = slot_of(time);
-    bool again = nstime_cmp(&kept->time, time) == 0;
+    kept_time_t *kept = slot_of(when);
+    bool again = nstime_cmp(&kept->when, when) == 0;
 
     if (tree && PTREE_DATA(tree)->visible && again && *kept->text) {
         iggy_text_t line;
         iggy_text_field(&line, hf);
         iggy_text_string(&line, kept->text);
-        return proto_tree_add_time_format(tree, hf, tvb, offset, length, time, "%s", line.text);
+        return proto_tree_add_time_format(tree, hf, tvb, offset, length, when, "%s", line.text);
     }
-    proto_item *item = proto_tree_add_time(tree, hf, tvb, offset, length, time);
+    proto_item *item = proto_tree_add_time(tree, hf, tvb, offset, length, when);
     if (!item || !PITEM_FINFO(item) || !PTREE_DATA(item)->visible)
         return item;
     if (again) {
         keep(kept, item);
     } else {
-        kept->time = *time;
+        kept->when = *when;
         *kept->text = '\0';
     }
     return item;

@@ -12,7 +12,7 @@
 #include "packet-iggy-compat.h"
 
 /** proto_tree_add_time() of an FT_ABSOLUTE_TIME in UTC. */
-proto_item *iggy_add_time(proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length, nstime_t *time);
+proto_item *iggy_add_time(proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length, nstime_t *when);
 
 void iggy_register_time(void);
 

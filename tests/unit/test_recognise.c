@@ -163,7 +163,7 @@ static void test_start_of_others(void)
     }
 }
 
-/* The same at the end of a piece of a connection that is not ours: what has a seal has it, what has no body is as long as that. */
+/* The same at the end of a piece of a connection that is not ours: a seal is there, what has no body has that size. */
 static void test_beginning_of_others(void)
 {
     uint8_t bytes[600];

@@ -10,15 +10,23 @@
 
 #include <string.h>
 
+#include <epan/dissectors/packet-tcp.h>
+
 #define SLOTS 64u
 #define TYPE_PLACE 4 /* in a key of two addresses and two ports without wildcards */
 
-static conversation_t *recent[SLOTS];
+/* The newest conversation of its addresses and ports while TCP knew so many connections. */
+typedef struct {
+    conversation_t *conversation;
+    uint32_t        connections;
+} recent_t;
+
+static recent_t recent[SLOTS];
 
 static void forget(void) { memset(recent, 0, sizeof recent); }
 
 /* Both directions of a connection have one slot. */
-static conversation_t **slot_of(const packet_info *pinfo) { return &recent[(pinfo->srcport ^ pinfo->destport) % SLOTS]; }
+static recent_t *slot_of(const packet_info *pinfo) { return &recent[(pinfo->srcport ^ pinfo->destport) % SLOTS]; }
 
 /* Addresses and ports of the packet are what conversations are found by. */
 static bool is_plain(const packet_info *pinfo)
@@ -47,10 +55,20 @@ static bool has_whole_key(const conversation_t *conversation)
     return place == TYPE_PLACE && conversation->key_ptr[0].type == CE_ADDRESS && conversation->key_ptr[2].type == CE_ADDRESS;
 }
 
-/* Ports are used again: the packet's conversation is the last of its kind that does not begin after it. */
-static bool is_of(const conversation_t *conversation, const packet_info *pinfo)
+/*
+ * Ports are used again: a later connection has a conversation of its own, under the same key, or under the other way round if
+ * its first packet came from the other side.
+ */
+static bool is_newest(const conversation_t *conversation, const packet_info *pinfo)
 {
-    return !conversation->next && conversation->setup_frame <= pinfo->num &&
+    return !PINFO_FD_VISITED(pinfo) || conversation == find_conversation(UINT32_MAX, &pinfo->src, &pinfo->dst, CONVERSATION_TCP,
+                                                                         pinfo->srcport, pinfo->destport, 0);
+}
+
+static bool is_of(const recent_t *slot, const packet_info *pinfo)
+{
+    const conversation_t *conversation = slot->conversation;
+    return conversation && slot->connections == get_tcp_stream_count() && conversation->setup_frame <= pinfo->num &&
            (is_from_to(conversation->key_ptr, pinfo) || is_to_from(conversation->key_ptr, pinfo));
 }
 
@@ -58,11 +76,12 @@ conversation_t *iggy_conversation_of(packet_info *pinfo)
 {
     if (!is_plain(pinfo))
         return find_or_create_conversation(pinfo);
-    conversation_t **slot = slot_of(pinfo);
-    if (*slot && is_of(*slot, pinfo))
-        return *slot;
+    recent_t *slot = slot_of(pinfo);
+    if (is_of(slot, pinfo))
+        return slot->conversation;
     conversation_t *conversation = find_or_create_conversation(pinfo);
-    *slot = has_whole_key(conversation) ? conversation : NULL;
+    slot->conversation = has_whole_key(conversation) && is_newest(conversation, pinfo) ? conversation : NULL;
+    slot->connections = get_tcp_stream_count();
     return conversation;
 }
 

@@ -218,6 +218,26 @@ def test_a_lost_reply_in_step(dissect, two_pass):
         assert not expert(frames[lost][0], "no_reply")
 
 
+@pytest.mark.parametrize("begins", ["client", "server"])
+def test_ports_that_are_used_again(dissect, begins, two_pass):
+    """The capture begins in a connection, with a packet of either side; the next one has its ports: they are two."""
+    capture = synth.Capture()
+    ports = {"client_port": 40000, "server_port": 8090}
+    old = Session(capture, login=False, handshake=False, **ports)
+    getattr(old.tcp, begins)(old.frame(PING, 1) if begins == "client" else reply(b"", operation=2, request=1))
+    asked = [old.ask(PING, 2)]
+    answered = [old.answer(2)]
+    waits = old.ask(PING, 3)
+    new = Session(capture, client_seq=900000, server_seq=700000, **ports)
+    for request_number in (1, 2, 3):
+        asked.append(new.ask(PING, request_number))
+        answered.append(new.answer(request_number))
+    frames = dissect(capture, two_pass)
+    assert [number(frames[packet][0], "iggy.response_to") for packet in answered] == asked
+    assert len(frames) == 12
+    assert not has(frames[waits][0], "iggy.response_in")
+
+
 def test_a_lost_reply_before_one_in_two_segments(dissect, two_pass):
     """The hole is before the reply, whichever segment completes it."""
     capture = synth.Capture()

@@ -83,7 +83,8 @@ def test_attacks(tshark, name):
 
 
 def test_an_attack_would_be_seen():
-    usual = attacks.Result("", 1, 0.3, 1.5, 1 << 20, 1 << 10)
+    usual = attacks.Result("", 100, 0.3, 1.5, 1 << 20, 1 << 10)
     assert attacks.fault(usual) is None
     assert "four times" in attacks.fault(usual._replace(second=2.3))
     assert "memory" in attacks.fault(usual._replace(kilobytes=200 << 10))
+    assert "frames" in attacks.fault(usual._replace(frames=0))

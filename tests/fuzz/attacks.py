@@ -29,6 +29,7 @@ TIMES = 4        # the second capture has so many times what the first has
 MORE = 6.0       # ... and may take so many times as long,
 SLACK = 0.4      # give or take a start of tshark
 BYTES_A_BYTE = 40
+FRAMES = 3       # at least, or nobody was attacked
 
 Attack = collections.namedtuple("Attack", "build size options")
 ATTACKS = {}
@@ -289,6 +290,8 @@ def measure(tshark, name, scale=1.0):
 
 def fault(result):
     """What is wrong with a result; None if nothing is."""
+    if result.frames < FRAMES:
+        return "%d frames are found" % result.frames
     if result.second > MORE * result.first + SLACK:
         return "%.2f s, four times as much %.2f s" % (result.first, result.second)
     if 1024 * result.kilobytes > BYTES_A_BYTE * result.bytes + (64 << 20):

@@ -80,9 +80,9 @@ SHAPES = {"connections": connections, "one connection": one_connection}
 
 
 def cost(tshark, path, *options):
-    """CPU seconds and kB of the greatest memory of one run; how many frames it found."""
-    command = tshark._command(["-n", "-r", str(path), "-T", "fields", "-e", "iggy.request", "-Y", "iggy || frame.number == 0",
-                               *options])
+    """CPU seconds and kB of the greatest memory of one run; how many frames with a request it found, or packets without."""
+    command = tshark._command(["-n", "-r", str(path), "-T", "fields", "-e", "iggy.request", "-Y",
+                               "iggy || iggy.legacy || frame.number == 0", *options])
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(command, env=tshark.environment, cwd=str(tshark.folder), stdout=subprocess.PIPE, text=True) as process:
         frames = sum(len(line.split(",")) for line in process.stdout)

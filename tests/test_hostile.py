@@ -14,6 +14,7 @@
 import os
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -46,6 +47,16 @@ def test_fuzzing_finds_nothing(tmp_path):
 def test_random_errors(tshark, tmp_path):
     tried, _, findings = editcap_errors.run(tshark, setting("IGGY_ERRORS_SECONDS", 30), seed=1, keep=tmp_path)
     assert tried >= len(editcap_errors.all_captures())
+    assert findings == []
+
+
+def test_random_errors_end_in_time(tshark, tmp_path):
+    """The command went on until a whole round was done, for half an hour."""
+    begun = time.monotonic()
+    tried, runs, findings = editcap_errors.run(tshark, 3, seed=2, keep=tmp_path, whole=True)
+    assert time.monotonic() - begun < 60
+    assert 1 <= tried < len(editcap_errors.all_captures()) * len(editcap_errors.RATES)
+    assert tried <= runs <= tried * len(editcap_errors.WAYS)
     assert findings == []
 
 

@@ -6,12 +6,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """editcap_errors.py [--seconds N] [--seed N]: editcap -E over all captures, strict memory checks.
 
-Every capture at every rate, dissected in one pass and in two, with -V and without; then again with other errors until the
-time is over. A finding is a crash, a dissector bug of ours, or too many tree items; its capture is kept. (The test takes one rate
-and two of the four ways for each capture.) Needs the variables that tests/conftest.py describes.
+Every capture at every rate, dissected in one pass and in two, with -V and without, in an order of chance; then again with other
+errors until the time is over. No run of tshark begins after that: a whole round takes half an hour. A finding is a crash, a dissector bug of ours, or too many tree items; its capture is kept. (The test takes one rate
+and two of the four ways for each capture, and does one round at least.) Needs the variables that tests/conftest.py describes.
 """
 
 import argparse
+import math
 import random
 import re
 import shutil
@@ -47,49 +48,55 @@ def damage(source, target, rate, seed):
     raise RuntimeError(result.stderr)
 
 
-def dissect(tshark, capture, ways):
-    """What is wrong, or None."""
-    for way in ways:
+def dissect(tshark, capture, ways, end):
+    """(runs, what is wrong or None); no run begins after the end."""
+    for number, way in enumerate(ways):
+        if time.monotonic() > end:
+            return number, None
         result = tshark._plain(["-n", "-r", tshark.readable(capture), *way], timeout=600)
         found = IN_ERRORS.search(OF_OTHERS.sub("", result.stderr)) or IN_OUTPUT.search(result.stdout)
         if result.returncode not in (0, 2) or found:
             said = found.group(0) if found else result.stderr[-1000:]
-            return "%s: status %d, %s" % (" ".join(way) or "plain", result.returncode, said)
-    return None
+            return number + 1, "%s: status %d, %s" % (" ".join(way) or "plain", result.returncode, said)
+    return len(ways), None
 
 
 def plan(whole, dice):
-    """(capture, rate, ways) without end: all captures at all rates, or at one each; True after each round."""
+    """(capture, rate, ways) without end: all captures at all rates, or at one each; None after each round."""
     while True:
-        for number, source in enumerate(all_captures()):
-            for rate in RATES if whole else [dice.choice(RATES)]:
-                yield source, rate, WAYS if whole else WAYS[number % 2 * 2:][:2]
+        if whole:
+            cases = [(source, rate, WAYS) for source in all_captures() for rate in RATES]
+            dice.shuffle(cases)  # what a short time leaves out is not always the same
+            yield from cases
+        else:
+            for number, source in enumerate(all_captures()):
+                yield source, dice.choice(RATES), WAYS[number % 2 * 2:][:2]
         yield None, None, None
 
 
 def run(tshark, seconds, seed, keep, whole=False):
-    """Damaged captures until the time is over and a round at least is done. (captures, runs of tshark, findings)"""
+    """Damaged captures until the time is over; if not whole, a round at least. (captures, runs of tshark, findings)"""
     strict = tshark.with_environment(**STRICT)
     dice, tried, runs, rounds, findings = random.Random(seed), 0, 0, 0, []
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         for source, rate, ways in plan(whole, dice):
             rounds += source is None
-            if rounds and time.monotonic() > end:
+            if (rounds or whole) and time.monotonic() > end:
                 return tried, runs, findings
             if not source:
                 continue
             target = Path(folder) / ("%d-%s" % (tried, source.name))
             number = dice.randrange(1 << 31)
             damage(source, target, rate, number)
-            fault = dissect(strict, target, ways)
+            done, fault = dissect(strict, target, ways, end if whole else math.inf)
             if fault:
                 kept = Path(keep) / ("editcap-%s-%d-%s" % (rate, number, source.name))
                 shutil.copyfile(target, kept)
                 findings.append("%s: %s" % (kept, fault))
             strict.forget(target)
             target.unlink()
-            tried, runs = tried + 1, runs + len(ways)
+            tried, runs = tried + 1, runs + done
 
 
 def main():

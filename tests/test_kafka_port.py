@@ -18,6 +18,7 @@ from synth import Capture
 
 CLUSTER_CAPTURES = ["12_cluster_startup", "12b_cluster_restart", "13_cluster_writes", "17_cluster_idle"]
 KAFKA = ["-d", "tcp.port==9092,kafka"]
+PORTS = ["-o", "kafka.tcp.ports:9092,9094"]  # kafka.tcp.port is a name that Wireshark ignores
 
 
 def listed(path):
@@ -65,7 +66,7 @@ def test_kafka_decodes_as_without_the_plugin(tshark, tmp_path, mss, two_pass):
 
 @pytest.mark.parametrize("options", [["-o", "tcp.desegment_tcp_streams:FALSE"], ["-o", "tcp.try_heuristic_first:TRUE"],
                                      ["--disable-protocol", "iggy"], ["--disable-protocol", "kafka"], KAFKA,
-                                     ["-o", "kafka.tcp.port:9092,9094"], ["-o", "kafka.tcp.port:9094"]])
+                                     PORTS, ["-o", "kafka.tcp.ports:9094"]])
 def test_kafka_decodes_as_without_the_plugin_whatever_is_set(tshark, tmp_path, options):
     path = kafka_capture(tmp_path / "kafka.pcap")
     theirs = [] if "iggy" in options else options
@@ -81,7 +82,7 @@ def test_other_bytes_on_kafkas_port_decode_as_without_the_plugin(tshark, tmp_pat
     assert len(theirs) > 500
 
 
-@pytest.mark.parametrize("options", [KAFKA, ["--disable-heuristic", "iggy_tcp"]])
+@pytest.mark.parametrize("options", [KAFKA, PORTS, ["--disable-heuristic", "iggy_tcp"]])
 def test_what_the_user_says_comes_first(tshark, options):
     """Kafka's dissector is asked alone where somebody says so."""
     path = "real/17_cluster_idle.pcapng"

@@ -383,7 +383,7 @@ static bool messages_wanted(proto_tree *tree)
 {
     static iggy_answer_t answer;
     if (!tree)
-        return iggy_experts_wanted();
+        return iggy_experts_wanted() || iggy_payload_wanted(NULL);
     if (!iggy_answered(&answer))
         answer.yes = iggy_range_wanted(tree, first_message_field, last_message_field) || iggy_user_headers_wanted(tree) ||
                      iggy_payload_wanted(tree);

@@ -248,6 +248,7 @@ static const char *const usual_protocols[] = {
  */
 static GPtrArray *receivers;
 static unsigned   takers; /* of them those that tell by the bytes, and those of Decode As */
+static bool       states; /* one of them is none of the usual ones, and may keep state */
 
 static void forget_receivers(void)
 {
@@ -255,6 +256,7 @@ static void forget_receivers(void)
         g_ptr_array_free(receivers, TRUE);
     receivers = NULL;
     takers = 0;
+    states = false;
 }
 
 static void add_receiver(int number)
@@ -282,15 +284,38 @@ static void add_heuristic(const char *table _U_, struct heur_dtbl_entry *entry, 
         add_receiver(proto_get_id(entry->protocol));
 }
 
+/* Whether one of those after the first `count` is none of these. */
+static bool any_beyond(unsigned count)
+{
+    for (unsigned i = count; i < receivers->len; i++) {
+        unsigned at = 0;
+        while (at < count && g_ptr_array_index(receivers, at) != g_ptr_array_index(receivers, i))
+            at++;
+        if (at == count)
+            return true;
+    }
+    return false;
+}
+
 static void gather_receivers(void)
 {
     receivers = g_ptr_array_new();
     for (unsigned i = 0; i < array_length(usual_protocols); i++)
         add_receiver(proto_get_id_by_filter_name(usual_protocols[i]));
+    unsigned usual = receivers->len;
     heur_dissector_table_foreach("iggy.payload", add_heuristic, NULL);
     for (unsigned i = 0; i < rules_count; i++)
         add_handle(rules[i].handle);
     dissector_table_foreach("iggy.topic", add_entry, NULL);
+    states = any_beyond(usual);
+}
+
+/* Who keeps state has to see all payloads in the first pass, in which nobody may look: the second would show less. */
+static bool keeps_state(void)
+{
+    if (!receivers)
+        gather_receivers();
+    return states;
 }
 
 static unsigned takers_count(void)
@@ -318,8 +343,8 @@ bool iggy_payload_wanted(proto_tree *tree)
 
     if (!hand_off || iggy_always_wanted())
         return hand_off;
-    if (!tree)
-        return false;
+    if (keeps_state() || !tree)
+        return keeps_state();
     if (!iggy_answered(&answer))
         answer.yes = look_at_all(tree);
     return answer.yes;
@@ -338,7 +363,25 @@ typedef struct {
     uint8_t     layer;
     unsigned    layers;
     struct conversation_element *conversation;
+    address     addresses[6];
 } guard_t;
+
+/* A packet as a payload brings addresses of its own. */
+static void copy_addresses(address *to, const packet_info *pinfo)
+{
+    const address all[] = { pinfo->src, pinfo->dst, pinfo->net_src, pinfo->net_dst, pinfo->dl_src, pinfo->dl_dst };
+    memcpy(to, all, sizeof all);
+}
+
+static void restore_addresses(packet_info *pinfo, const address *from)
+{
+    pinfo->src = from[0];
+    pinfo->dst = from[1];
+    pinfo->net_src = from[2];
+    pinfo->net_dst = from[3];
+    pinfo->dl_src = from[4];
+    pinfo->dl_dst = from[5];
+}
 
 /* A conversation of the topic, so that no dissector of payloads lands in the TCP connection's. */
 static struct conversation_element *topic_conversation(packet_info *pinfo, const char *topic)
@@ -364,6 +407,7 @@ static guard_t guard_up(packet_info *pinfo, const char *topic)
         .layers = wmem_list_count(pinfo->layers), .conversation = pinfo->conv_elements,
     };
 
+    copy_addresses(guard.addresses, pinfo);
     col_set_writable(pinfo->cinfo, -1, false);
     pinfo->can_desegment = 0;
     pinfo->use_conv_addr_port_endpoints = false;
@@ -389,6 +433,7 @@ static void guard_down(packet_info *pinfo, const guard_t *guard, bool failed)
     pinfo->saved_can_desegment = guard->saved_can_desegment;
     pinfo->desegment_offset = guard->desegment_offset;
     pinfo->desegment_len = guard->desegment_length;
+    restore_addresses(pinfo, guard->addresses);
     pinfo->curr_layer_num = guard->layer;
     while (wmem_list_count(pinfo->layers) > guard->layers && (failed || guard->layers > LAYERS_KEPT))
         wmem_list_remove_frame(pinfo->layers, wmem_list_tail(pinfo->layers));

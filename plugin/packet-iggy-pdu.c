@@ -52,7 +52,7 @@ static bool bodies_wanted(proto_tree *tree)
 {
     static iggy_answer_t answer;
     if (!tree)
-        return iggy_experts_wanted();
+        return iggy_experts_wanted() || iggy_payload_wanted(NULL);
     if (!iggy_answered(&answer))
         answer.yes = iggy_range_wanted(tree, first_body_field, last_body_field) || iggy_payload_wanted(tree);
     return answer.yes;

@@ -5,6 +5,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Who gets a payload, and that whatever a dissector of payloads does, only its own part of the tree is lost."""
 
+import struct
+
 import pytest
 
 from synth import Capture, batch, ident, login_body, login_reply, message, name, poll_body, poll_reply, reply, request, \
@@ -257,11 +259,50 @@ def test_one_very_large_payload(tshark, tmp_path):
 QUESTION = bytes.fromhex("12340100000100000000000003777777076578616d706c6503636f6d0000010001")  # DNS: www.example.com, A
 
 
-@pytest.mark.parametrize("always, questions", [("FALSE", 0), ("TRUE", 2)])
-def test_statistics_of_payloads(tshark, tmp_path, always, questions, two_pass):
-    """A tap of DNS asks for no tree: messages are walked for it only where the preference says so."""
+def test_statistics_of_payloads(tshark, tmp_path, two_pass):
+    """A tap of DNS asks for no tree: messages are walked for it nevertheless."""
     path, _ = traffic(tmp_path, [QUESTION])
-    text = tshark.read(path, "-q", "-z", "dns,tree", "-o", uat("orders", "equals", "events", "dns", ""),
-                       "-o", "iggy.decode_always:" + always, two_pass=two_pass)
+    text = tshark.read(path, "-q", "-z", "dns,tree", "-o", uat("orders", "equals", "events", "dns", ""), two_pass=two_pass)
     totals = [int(line.split()[2]) for line in text.splitlines() if line.startswith("Total Packets")]
-    assert totals == [questions]
+    assert totals == [2]
+
+
+# ---- packets as payloads ----
+
+def datagram(data, offset=0, more=False):
+    """IP of UDP, or a piece of it; between addresses of its own."""
+    head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(data), 7, (0x2000 if more else 0) | offset // 8, 64, 17, 0)
+    return head + bytes([192, 0, 2, 1, 192, 0, 2, 2]) + data
+
+
+def test_state_of_payloads_is_of_the_first_pass(tshark, tmp_path, two_pass):
+    """With -2 nobody looks in the first pass: fragments were not put together, and the second pass showed less."""
+    whole = struct.pack(">HHHH", 40000, 53, 8 + len(QUESTION), 0) + QUESTION
+    path, _ = traffic(tmp_path, [datagram(whole[:16], more=True), datagram(whole[16:], 16)], replies=False)
+    rows = tshark.fields(path, ["dns.qry.name", "ip.fragment"], "-o", uat("", "equals", "", "ip", ""),
+                         "-Y", "frame.number == 6", two_pass=two_pass, check=False)
+    times = 2 if two_pass else 1  # both fragments are in one packet; at the first one nothing is known of the second
+    assert rows == [[["www.example.com"] * times, ["6", "6"] * times]]
+
+
+def test_iggy_in_packets_in_payloads(tshark, tmp_path, two_pass):
+    """The stream of a connection within payloads is found in the first pass, or nothing of it is shown in the second."""
+    capture = Capture()
+    inner = capture.connection()
+    inner.client(request(login_body("0.12.2"), operation=1))
+    inner.server(reply(login_reply(version="0.12.2"), operation=1, op=1))
+    payloads = [packet[14:26] + bytes([192, 0, 2, packet[29], 192, 0, 2, packet[33]]) + packet[34:]
+                for _, packet in capture.packets]
+    path, _ = traffic(tmp_path, payloads)
+    rows = tshark.fields(path, ["frame.number", "iggy.command"], "-o", uat("", "equals", "", "ip", ""),
+                         "-Y", "frame.number == 6", two_pass=two_pass, check=False)
+    assert rows == [[["6"], ["5", "5", "8"]]]
+
+
+def test_addresses_of_payloads_are_not_those_of_the_packet(tshark, tmp_path, two_pass):
+    whole = struct.pack(">HHHH", 40000, 53, 8 + len(QUESTION), 0) + QUESTION
+    path, _ = traffic(tmp_path, [datagram(whole)])
+    text = tshark.read(path, "-T", "tabs", "-o", 'gui.column.format:"From","%s","To","%d"', "-o", uat("", "equals", "", "ip", ""),
+                        "-Y", "dns", two_pass=two_pass, check=False)
+    ends = [line.split("\t")[::2] for line in text.replace(" ", "").splitlines()]
+    assert ends == [["10.0.0.1", "10.0.0.2"], ["10.0.0.2", "10.0.0.1"]]

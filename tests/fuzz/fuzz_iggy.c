@@ -225,7 +225,10 @@ static const nstime_t *frame_time(struct packet_provider_data *provider _U_, gui
     return place < capture.count ? &capture.packets[place].fd.abs_ts : &earlier;
 }
 
-/* "Malformed Packet", not TCP's "Reassembly error", which a repeated segment with other bytes brings about. */
+/*
+ * "Malformed Packet", not TCP's "Reassembly error", which a repeated segment with other bytes brings about; only their lines tell
+ * them apart, and where nobody sees the tree there are none.
+ */
 static bool is_malformed(proto_node *node)
 {
     field_info *info = PNODE_FINFO(node);
@@ -234,6 +237,8 @@ static bool is_malformed(proto_node *node)
 
 static void check_tree(proto_tree *tree)
 {
+    if (!PTREE_DATA(tree)->visible)
+        return;
     for (proto_node *node = tree->first_child; node; node = node->next)
         if (is_malformed(node) && !capture.cut) {
             fprintf(stderr, "an exception in a frame that is whole\n");

@@ -74,15 +74,15 @@ static void read_header(iggy_pdu_t *pdu)
 }
 
 /* Whether the line of the Info column, a tap or an export asks for facts, with a tree or without. */
-static bool facts_wanted(const iggy_pdu_t *pdu)
+static bool facts_wanted(const packet_info *pinfo)
 {
-    return col_get_writable(pdu->pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted();
+    return col_get_writable(pinfo->cinfo, COL_INFO) || have_tap_listener(iggy_tap) || iggy_export_wanted();
 }
 
 /* A header that names a consensus group is read before the connection is known, and so are the names of what it names. */
 static void name_group(iggy_pdu_t *pdu)
 {
-    if (!iggy_has(pdu->facts, IGGY_FACT_STREAM_ID) || !facts_wanted(pdu))
+    if (!iggy_has(pdu->facts, IGGY_FACT_STREAM_ID) || !facts_wanted(pdu->pinfo))
         return;
     iggy_names_complete(pdu, pdu->facts, IGGY_FACT_STREAM_ID);
     iggy_names_complete(pdu, pdu->facts, IGGY_FACT_TOPIC_ID);
@@ -227,7 +227,7 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
         show_body(pdu);
         return;
     }
-    bool looked_at = facts_wanted(pdu);
+    bool looked_at = facts_wanted(pdu->pinfo);
     bool needed = first_pass && teaches(pdu);
     bool repeats = needed && iggy_repeats(pdu); /* then its exchange has the facts that are kept of it */
     pdu->taught = repeats && !looked_at;
@@ -279,7 +279,7 @@ static void name_layer(tvbuff_t *tvb, proto_tree *tree)
         proto_tree_add_item(tree, proto_iggy, tvb, 0, (int)tvb_captured_length(tvb), ENC_NA);
 }
 
-void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
+static iggy_pdu_t *new_pdu(tvbuff_t *tvb, packet_info *pinfo, const iggy_place_t *place)
 {
     iggy_pdu_t *pdu = wmem_new0(pinfo->pool, iggy_pdu_t);
     pdu->facts = wmem_new0(pinfo->pool, iggy_facts_t);
@@ -290,18 +290,26 @@ void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const
         pdu->size = tvb_get_letohl(tvb, IGGY_SIZE_OFFSET);
         pdu->command = tvb_get_uint8(tvb, IGGY_COMMAND_OFFSET);
     }
+    return pdu;
+}
+
+void dissect_iggy_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, const iggy_place_t *place)
+{
+    bool looked_at = (tree && proto_field_is_referenced(tree, proto_iggy)) || iggy_experts_wanted() || iggy_payload_wanted(tree);
+    if (!looked_at)
+        name_layer(tvb, tree);
+    if (!looked_at && PINFO_FD_VISITED(pinfo) && !facts_wanted(pinfo))
+        return; /* all that it teaches is known */
+    iggy_pdu_t *pdu = new_pdu(tvb, pinfo, place);
     read_header(pdu);
     iggy_conversation_frame(pdu);
     iggy_links_frame(pdu);
     name_group(pdu);
-    bool looked_at = (tree && proto_field_is_referenced(tree, proto_iggy)) || iggy_experts_wanted() || iggy_payload_wanted(tree);
     if (looked_at) {
         open_tree(pdu, tree);
         show_header(pdu);
         iggy_conversation_show(pdu, pdu->tree);
         iggy_links_show(pdu, pdu->tree);
-    } else {
-        name_layer(tvb, tree);
     }
     dissect_body(pdu, !PINFO_FD_VISITED(pinfo));
     iggy_conversation_after_body(pdu);

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How long each part may take is set by environment variables; the numbers in README.md are those of long runs.
 
-    IGGY_FUZZ_SECONDS    coverage-guided fuzzing, default 60; 0 leaves it out
+    IGGY_FUZZ_SECONDS    coverage-guided fuzzing, default 90; 0 leaves it out
     IGGY_ERRORS_SECONDS  random byte errors (editcap -E), default 30
     IGGY_DAMAGE_EVERY    structure-aware damage: one case in so many, default 40; 1 for all
     IGGY_NEGATIVE        folders with captures of other protocols, parted by ":"
@@ -30,7 +30,7 @@ def setting(name, default):
 
 
 def test_fuzzing_finds_nothing(tmp_path):
-    seconds = setting("IGGY_FUZZ_SECONDS", 60)
+    seconds = setting("IGGY_FUZZ_SECONDS", 90)
     if not seconds:
         pytest.skip("IGGY_FUZZ_SECONDS is 0")
     if not shutil.which("clang"):

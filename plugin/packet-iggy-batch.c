@@ -199,17 +199,11 @@ static int message_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_tree
 
 /* ---- messages ---- */
 
-static nstime_t time_of(uint64_t microseconds)
-{
-    nstime_t span = { (time_t)(microseconds / 1000000), (int)(microseconds % 1000000) * 1000 };
-    return span;
-}
-
 static void add_time(iggy_walk_t *walk, proto_tree *tree, int hf, int offset, int length, uint64_t microseconds)
 {
     if (!iggy_walk_wants(walk, tree, hf))
         return;
-    nstime_t span = time_of(microseconds);
+    nstime_t span = iggy_time_of(microseconds);
     proto_item_set_generated(iggy_add_time(tree, hf, walk->tvb, offset, length, &span));
     walk->items++;
 }
@@ -218,7 +212,7 @@ static void add_difference(iggy_walk_t *walk, proto_tree *tree, int hf, const ns
 {
     if (!iggy_walk_wants(walk, tree, hf))
         return;
-    nstime_t from = time_of(earlier), difference;
+    nstime_t from = iggy_time_of(earlier), difference;
     nstime_delta(&difference, later, &from);
     proto_item_set_generated(proto_tree_add_time(tree, hf, walk->tvb, 0, 0, &difference));
     walk->items++;
@@ -241,7 +235,7 @@ static int message_meaning(iggy_walk_t *walk, const iggy_row_t *row _U_, proto_t
     uint64_t stamped = walk->reg[IGGY_REG_BASE_TIME];
     if (!stamped)
         return offset;
-    nstime_t broker = time_of(stamped);
+    nstime_t broker = iggy_time_of(stamped);
     add_time(walk, tree, hf_iggy_message_broker_timestamp, 0, 0, stamped);
     add_difference(walk, tree, hf_iggy_message_broker_delay, &broker, produced);
     if (walk->pdu->pinfo->presence_flags & PINFO_HAS_TS)

@@ -43,12 +43,6 @@ void iggy_note_secret(iggy_walk_t *walk, const iggy_row_t *row, proto_item *item
         expert_add_info(walk->pdu->pinfo, item, &ei_iggy_secret);
 }
 
-static nstime_t time_of(uint64_t microseconds)
-{
-    nstime_t span = { (time_t)(microseconds / 1000000), (int)(microseconds % 1000000) * 1000 };
-    return span;
-}
-
 /* A value that stands for something else is shown by its meaning, with the number kept for filters. */
 static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value,
                           const char *text, enum ftenum type)
@@ -57,7 +51,7 @@ static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *
     iggy_text_field(&line, *row->hf);
     iggy_text_string(&line, text);
     if (type == FT_ABSOLUTE_TIME) {
-        nstime_t span = time_of(value);
+        nstime_t span = iggy_time_of(value);
         proto_tree_add_time_format(tree, *row->hf, walk->tvb, offset, row->size, &span, "%s", line.text);
         return;
     }
@@ -98,7 +92,7 @@ static proto_item *show_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tr
     case FT_UINT64:
         return proto_tree_add_uint64(tree, *row->hf, walk->tvb, offset, row->size, value);
     case FT_ABSOLUTE_TIME: {
-        nstime_t when = time_of(value);
+        nstime_t when = iggy_time_of(value);
         return iggy_add_time(tree, *row->hf, walk->tvb, offset, row->size, &when);
     }
     case FT_GUID:

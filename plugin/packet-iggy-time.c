@@ -25,6 +25,12 @@ static kept_time_t kept_times[1 << KEPT_BITS];
 /* Preferences change the spelling. */
 static void forget(void) { memset(kept_times, 0, sizeof kept_times); }
 
+nstime_t iggy_time_of(uint64_t microseconds)
+{
+    nstime_t span = { (time_t)(microseconds / 1000000), (int)(microseconds % 1000000) * 1000 };
+    return span;
+}
+
 static kept_time_t *slot_of(const nstime_t *when)
 {
     uint64_t number = (uint64_t)when->secs * 1000000 + (uint64_t)when->nsecs / 1000;

@@ -11,6 +11,9 @@
 
 #include "packet-iggy-compat.h"
 
+/** Microseconds since the epoch as Wireshark has times. */
+nstime_t iggy_time_of(uint64_t microseconds);
+
 /** proto_tree_add_time() of an FT_ABSOLUTE_TIME in UTC. */
 proto_item *iggy_add_time(proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length, nstime_t *when);
 

@@ -9,6 +9,7 @@
 #include "packet-iggy-bodies.h"
 #include "packet-iggy-commands.h"
 #include "packet-iggy-fields.h"
+#include "packet-iggy-item.h"
 #include "packet-iggy-limits.h"
 #include "packet-iggy-names.h"
 

@@ -15,7 +15,7 @@
 #include <epan/expert.h>
 #include <epan/show_exception.h>
 
-#include "packet-iggy-layout.h"
+#include "packet-iggy-item.h"
 #include "packet-iggy-legacy.h"
 #include "packet-iggy-lookup.h"
 #include "packet-iggy-recognise.h"

@@ -8,6 +8,8 @@
 
 #include "packet-iggy-item.h"
 
+#include <epan/prefs.h>
+
 #include "packet-iggy-fields.h"
 #include "packet-iggy-time.h"
 
@@ -118,4 +120,14 @@ proto_item *iggy_show_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree 
     proto_item *item = show_value(walk, row, tree, offset, value, type);
     iggy_note_secret(walk, row, item);
     return item;
+}
+
+void iggy_register_item(void)
+{
+    prefs_register_bool_preference(iggy_preferences, "hide_secrets", "Hide secrets",
+                                   "Show a placeholder in tree and columns for passwords, tokens, hashes, keys and bind "
+                                   "secrets, and for bytes among which there may be one: parts of frames, bodies that are "
+                                   "not known. The bytes of the packet stay what they are: the bytes pane shows them, TCP "
+                                   "has items of its own with them, and so have PDML (value) and JSON (tcp.payload).",
+                                   &iggy_hide_secrets);
 }

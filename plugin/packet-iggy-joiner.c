@@ -16,7 +16,7 @@
 #include <epan/proto_data.h>
 
 #include "packet-iggy-framing.h"
-#include "packet-iggy-layout.h"
+#include "packet-iggy-item.h"
 
 static int hf_iggy_segment = IGGY_UNREGISTERED;
 static int hf_iggy_segment_in = IGGY_UNREGISTERED;

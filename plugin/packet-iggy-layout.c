@@ -804,12 +804,6 @@ void iggy_walk_close(iggy_walk_t *walk, proto_tree *tree, int offset)
 
 void iggy_register_layout(int proto _U_)
 {
-    prefs_register_bool_preference(iggy_preferences, "hide_secrets", "Hide secrets",
-                                   "Show a placeholder in tree and columns for passwords, tokens, hashes, keys and bind "
-                                   "secrets, and for bytes among which there may be one: parts of frames, bodies that are "
-                                   "not known. The bytes of the packet stay what they are: the bytes pane shows them, TCP "
-                                   "has items of its own with them, and so have PDML (value) and JSON (tcp.payload).",
-                                   &iggy_hide_secrets);
     prefs_register_uint_preference(iggy_preferences, "elements_limit", "Most elements of a frame to show",
                                    "Messages and list elements of one frame beyond this number are shown as bytes.", 10,
                                    &elements_limit);

@@ -200,12 +200,6 @@ bool iggy_layout_fits(iggy_pdu_t *pdu, const iggy_row_t *rows, uint8_t version, 
  */
 void iggy_walk_close(iggy_walk_t *walk, proto_tree *tree, int offset);
 
-/**
- * Add bytes that nobody reads. What they are is not known, so a secret may be among them: the preference that hides secrets
- * hides them, too. `hf` is FT_BYTES; `offset` and `length` are captured.
- */
-proto_item *iggy_add_unread(packet_info *pinfo, proto_tree *tree, int hf, tvbuff_t *tvb, int offset, int length);
-
 /** Whether walk shows: mode SHOW, and not beyond the item limit. */
 static inline bool iggy_walk_shows(const iggy_walk_t *walk) { return walk->mode == IGGY_WALK_SHOW && !walk->silent; }
 

@@ -16,6 +16,7 @@
 #include <epan/dissectors/packet-tcp.h>
 
 #include "packet-iggy-commands.h"
+#include "packet-iggy-item.h"
 #include "packet-iggy-values.h"
 
 #define PREFIX 8

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "packet-iggy-fields.h"
+#include "packet-iggy-item.h"
 #include "packet-iggy-limits.h"
 #include "packet-iggy-shown.h"
 #include "packet-iggy-wanted.h"

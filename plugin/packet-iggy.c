@@ -20,6 +20,7 @@
 #include "packet-iggy-export.h"
 #include "packet-iggy-framing.h"
 #include "packet-iggy-headers.h"
+#include "packet-iggy-item.h"
 #include "packet-iggy-joiner.h"
 #include "packet-iggy-layout.h"
 #include "packet-iggy-links.h"
@@ -50,6 +51,7 @@ void proto_register_iggy(void)
     iggy_register_conversation(proto_iggy);
     iggy_register_links(proto_iggy);
     iggy_register_names(proto_iggy);
+    iggy_register_item();
     iggy_register_layout(proto_iggy);
     iggy_register_lookup();
     iggy_register_time();

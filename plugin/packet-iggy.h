@@ -209,7 +209,6 @@ typedef struct iggy_pdu {
 
 extern int proto_iggy;
 extern struct pref_module *iggy_preferences; /* set before the rooms register */
-extern iggy_bool iggy_hide_secrets;          /* preference: passwords, tokens and keys are not shown */
 
 /**
  * Dissect one frame that a carrier has cut out. Adds the protocol item to `tree` and appends to the columns.

@@ -21,13 +21,13 @@
 #include "packet-iggy-recognise.h"
 #include "packet-iggy-wanted.h"
 
-#define DEFAULT_PORTS   "8090,9090" /* clients; servers of a cluster */
-#define DEFAULT_MAXIMUM 67108864u   /* message_bus.max_message_size */
-#define ITEMS_FULL      980000u     /* of a packet; at 1,000,000 Wireshark gives up */
-#define ITEMS_NOTED     995000u
-#define ITEMS_A_FRAME   480000u     /* it adds less, with those that stand beside rows, */
-#define ITEMS_A_HEADER  300u        /* and less than these and so many for each byte */
-#define ITEMS_A_BYTE    10u
+#define DEFAULT_PORTS      "8090,9090" /* clients; servers of a cluster */
+#define DEFAULT_MAXIMUM    67108864u   /* message_bus.max_message_size */
+#define PACKET_ITEMS_FULL  980000u     /* at 1,000,000 Wireshark gives up */
+#define PACKET_ITEMS_NOTED 995000u
+#define FRAME_ITEMS        480000u     /* a frame adds less, with those that stand beside rows, */
+#define FRAME_ITEMS_FIXED  300u        /* and less than these and so many for each byte of it */
+#define FRAME_ITEMS_A_BYTE 10u
 
 /* packet-tcp.c: flags of tcp_flow_t.static_flags, beside the one that says that the base is known. */
 #define TCP_SAW_SYN    0x02u
@@ -65,10 +65,10 @@ uint32_t iggy_maximum_frame_size(void) { return maximum_size; }
 /* The tree for one more frame of the packet; none where there is no room: a message of WebSocket may have 200,000 of them. */
 static proto_tree *tree_with_room(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
-    uint64_t most = ITEMS_A_HEADER + (uint64_t)ITEMS_A_BYTE * tvb_captured_length(tvb);
-    if (!tree || PTREE_DATA(tree)->count + MIN(most, ITEMS_A_FRAME) < ITEMS_FULL)
+    uint64_t most = FRAME_ITEMS_FIXED + (uint64_t)FRAME_ITEMS_A_BYTE * tvb_captured_length(tvb);
+    if (!tree || PTREE_DATA(tree)->count + MIN(most, FRAME_ITEMS) < PACKET_ITEMS_FULL)
         return tree;
-    if (PTREE_DATA(tree)->count < ITEMS_NOTED)
+    if (PTREE_DATA(tree)->count < PACKET_ITEMS_NOTED)
         expert_add_info(pinfo, proto_tree_add_item(tree, iggy_proto, tvb, 0, (int)tvb_captured_length(tvb), ENC_NA),
                         &ei_iggy_packet_full);
     return NULL;

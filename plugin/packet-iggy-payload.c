@@ -33,7 +33,7 @@
 
 #define TEXT_LIMIT 65536   /* bytes of a payload that are looked at as text */
 #define TREE_LIMIT 450000u /* items of a packet's tree from which on nothing is handed off: Wireshark gives up at 1,000,000 */
-#define ITEMS_A_BYTE 2u    /* at most, of what a payload may become */
+#define PAYLOAD_ITEMS_A_BYTE 2u /* at most, of what another dissector makes of a payload */
 #define LAYERS_KEPT 16u    /* protocols of payloads that a packet names: it may have 500 layers, and messages are many */
 #define TOPIC_KEY 0x70u    /* of the packet's data for Decode As */
 
@@ -543,7 +543,7 @@ static bool is_text(const uint8_t *bytes, int length)
 
 static bool room_for(proto_tree *tree, int length)
 {
-    return !tree || PTREE_DATA(tree)->count + (uint64_t)length * ITEMS_A_BYTE < TREE_LIMIT;
+    return !tree || PTREE_DATA(tree)->count + (uint64_t)length * PAYLOAD_ITEMS_A_BYTE < TREE_LIMIT;
 }
 
 void iggy_show_payload(iggy_walk_t *walk, proto_tree *tree, int offset, int length, const char *content_type)

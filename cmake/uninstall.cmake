@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Removes the files that the last `install` wrote down in MANIFEST.
+# Removes the files that the last `install` wrote down in MANIFEST. Without MANIFEST nothing is there, and that is no error.
 
 cmake_minimum_required(VERSION 3.20)
 
 if(NOT EXISTS "${MANIFEST}")
-    message(FATAL_ERROR "Nothing was installed from this build folder.")
+    message(STATUS "Nothing to remove: this build folder has installed nothing, or it was removed before.")
+    return()
 endif()
 file(STRINGS "${MANIFEST}" files)
 foreach(file IN LISTS files)

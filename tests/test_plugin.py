@@ -102,6 +102,10 @@ def manifest():
         path.write_bytes(before)
 
 
+def uninstall(folder):
+    return run("cmake", "--build", BUILD, "--target", "uninstall", DESTDIR=str(folder))
+
+
 def test_install_and_uninstall(tmp_path, manifest):
     if not Path(BUILD, "CMakeCache.txt").exists() or not shutil.which("cmake"):
         pytest.skip("not the build folder of CMake")
@@ -109,7 +113,11 @@ def test_install_and_uninstall(tmp_path, manifest):
     assert result.returncode == 0, result.stderr
     found = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.parts[-3:-1] for path in found if path.name == "iggy.so"] == [(built().parent.parent.name, "epan")]
-    result = run("cmake", "--build", BUILD, "--target", "uninstall", DESTDIR=str(tmp_path))
+    result = uninstall(tmp_path)
     assert result.returncode == 0, result.stderr
+    assert "Removed: " in result.stdout and "Nothing to remove" not in result.stdout
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert not manifest.exists()
+    again = uninstall(tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "Nothing to remove" in again.stdout and "Removed: " not in again.stdout

@@ -19,6 +19,8 @@ if(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT OR CMAKE_INSTALL_PREFIX STREQUAL 
 endif()
 set(IGGY_DEFAULT_PREFIX "${_default_prefix}" CACHE INTERNAL "The prefix that was set by default")
 
+set(IGGY_INSTALLED_LIST "${CMAKE_BINARY_DIR}/installed.txt")
+
 # Wireshark started as root reads no plugins of a user.
 if(IGGY_USER_INSTALL AND UNIX)
     install(CODE [[
@@ -29,7 +31,18 @@ if(IGGY_USER_INSTALL AND UNIX)
         endif()]])
 endif()
 
+# To be called behind all that installs: writes down what was installed, for `uninstall`. CMake's own list does not do: CPack,
+# which installs into a folder of its own to make a package, overwrites it.
+function(iggy_note_installed_files)
+    install(CODE "set(_iggy_list \"${IGGY_INSTALLED_LIST}\")")
+    install(CODE [[
+        if(NOT "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}" MATCHES "/_CPack_Packages/")
+            string(REPLACE ";" "\n" _files "${CMAKE_INSTALL_MANIFEST_FILES}")
+            file(WRITE "${_iggy_list}" "${_files}\n")
+        endif()]])
+endfunction()
+
 add_custom_target(uninstall
-    COMMAND ${CMAKE_COMMAND} -D MANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt
+    COMMAND ${CMAKE_COMMAND} -D LIST=${IGGY_INSTALLED_LIST}
             -P ${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake
     COMMENT "Removing what was installed" VERBATIM)

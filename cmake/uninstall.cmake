@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Removes the files that the last `install` wrote down in MANIFEST. Without MANIFEST nothing is there, and that is no error.
+# Removes the files that the last `install` wrote down in LIST. Without it nothing is there, and that is no error.
 
 cmake_minimum_required(VERSION 3.20)
 
-if(NOT EXISTS "${MANIFEST}")
+if(NOT EXISTS "${LIST}")
     message(STATUS "Nothing to remove: this build folder has installed nothing, or it was removed before.")
     return()
 endif()
-file(STRINGS "${MANIFEST}" files)
+file(STRINGS "${LIST}" files)
 foreach(file IN LISTS files)
     set(path "$ENV{DESTDIR}${file}")
     if(EXISTS "${path}" OR IS_SYMLINK "${path}")
@@ -18,4 +18,4 @@ foreach(file IN LISTS files)
         message(STATUS "Not there: ${path}")
     endif()
 endforeach()
-file(REMOVE "${MANIFEST}")
+file(REMOVE "${LIST}")

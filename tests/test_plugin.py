@@ -91,33 +91,42 @@ def test_what_is_new_enough_is_taken(found):
 
 
 @pytest.fixture
-def manifest():
-    """The list of what was installed is left as it was found."""
-    path = Path(BUILD, "install_manifest.txt")
-    before = path.read_bytes() if path.exists() else None
-    yield path
-    if before is None:
-        path.unlink(missing_ok=True)
-    else:
-        path.write_bytes(before)
+def build_folder():
+    """The build folder; the lists of what was installed from it are left as they were found."""
+    if not Path(BUILD, "CMakeCache.txt").exists() or not shutil.which("cmake"):
+        pytest.skip("not the build folder of CMake")
+    paths = [Path(BUILD, name) for name in ("installed.txt", "install_manifest.txt")]
+    before = [path.read_bytes() if path.exists() else None for path in paths]
+    yield BUILD
+    for path, content in zip(paths, before):
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(content)
+
+
+def files_in(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def uninstall(folder):
-    return run("cmake", "--build", BUILD, "--target", "uninstall", DESTDIR=str(folder))
+    result = run("cmake", "--build", BUILD, "--target", "uninstall", DESTDIR=str(folder))
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
-def test_install_and_uninstall(tmp_path, manifest):
-    if not Path(BUILD, "CMakeCache.txt").exists() or not shutil.which("cmake"):
-        pytest.skip("not the build folder of CMake")
-    result = run("cmake", "--install", BUILD, DESTDIR=str(tmp_path))
+def test_install_and_uninstall(tmp_path, build_folder):
+    """In between, CPack runs the same installation into a folder of its own: that is not what is to be removed."""
+    installed, packed = tmp_path / "installed", tmp_path / "_CPack_Packages" / "Linux" / "usr"
+    result = run("cmake", "--install", build_folder, DESTDIR=str(installed))
     assert result.returncode == 0, result.stderr
-    found = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert [path.parts[-3:-1] for path in found if path.name == "iggy.so"] == [(built().parent.parent.name, "epan")]
-    result = uninstall(tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "Removed: " in result.stdout and "Nothing to remove" not in result.stdout
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    assert not manifest.exists()
-    again = uninstall(tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert "Nothing to remove" in again.stdout and "Removed: " not in again.stdout
+    found = [path for path in files_in(installed) if path.name == "iggy.so"]
+    assert [path.parts[-3:-1] for path in found] == [(built().parent.parent.name, "epan")]
+    assert run("cmake", "--install", build_folder, "--prefix", packed).returncode == 0
+    in_package = files_in(packed)
+    said = uninstall(installed)
+    assert "Removed: " in said and "Nothing to remove" not in said
+    assert files_in(installed) == []
+    assert files_in(packed) == in_package and in_package
+    said = uninstall(installed)
+    assert "Nothing to remove" in said and "Removed: " not in said

@@ -2,7 +2,8 @@
  * Servers up to 0.8 on the same port: requests are [length u32][code u32] and a body, length counting code and body; replies are
  * [status u32][length u32] and a body, length counting the body. Answers come in the order of the requests.
  *
- * Eight bytes are no evidence, so a connection is only taken at its beginning, on a port that is Iggy's, by the login.
+ * Eight bytes are no evidence, so a connection is only taken at its beginning, on a port that is Iggy's, by a login or
+ * by the ping before one.
  *
  * Apache Iggy dissector for Wireshark
  *

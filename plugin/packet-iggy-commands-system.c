@@ -454,8 +454,8 @@ const iggy_command_t iggy_commands_system[] = {
       .request = login_register_rows, .reply = login_reply_rows },
     { .code = 44, .operation = 2, .name = "login_with_personal_access_token", .flags = IGGY_ENTERS,
       .request = login_token_rows, .reply = login_user_reply_rows },
-    { 45, IGGY_OP_REGISTER, 0, 0, IGGY_LEARN | IGGY_ENTERS, "login_register_with_pat",
-      login_register_pat_rows, login_reply_rows, NULL },
+    { .code = 45, .operation = IGGY_OP_REGISTER, .name = "login_register_with_pat", .flags = IGGY_LEARN | IGGY_ENTERS,
+      .request = login_register_pat_rows, .reply = login_reply_rows },
     { .name = NULL }
 };
 

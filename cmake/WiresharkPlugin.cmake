@@ -7,6 +7,7 @@
 #   - symbols that nobody defines fail here, at link time: tshark would go on without the plugin and exit with 0.
 
 include(CheckCCompilerFlag)
+include(CheckIPOSupported)
 include(CheckLinkerFlag)
 
 # Warnings of Wireshark's build, its extra ones included (its CMakeLists.txt, WIRESHARK_COMMON_FLAGS and following).
@@ -49,6 +50,17 @@ function(iggy_add_sanitizers target)
     endif()
 endfunction()
 
+# Most functions of a frame's way are short and stand in other files than their callers. Wireshark's build has ENABLE_LTO.
+if(IGGY_LTO AND NOT IGGY_SANITIZE)
+    check_ipo_supported(RESULT IGGY_HAS_LTO LANGUAGES C)
+endif()
+function(iggy_optimise_across_files target)
+    if(IGGY_HAS_LTO)
+        set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION_RELEASE ON
+                              INTERPROCEDURAL_OPTIMIZATION_RELWITHDEBINFO ON)
+    endif()
+endfunction()
+
 macro(SET_MODULE_INFO _plugin _ver_major _ver_minor _ver_micro _ver_extra)
     set(PLUGIN_VERSION "${_ver_major}.${_ver_minor}.${_ver_micro}")
     add_definitions(-DPLUGIN_VERSION=\"${PLUGIN_VERSION}\")
@@ -82,12 +94,14 @@ macro(ADD_WIRESHARK_PLUGIN_LIBRARY _plugin _subfolder)
     target_link_libraries(${_plugin}_objects epan wsutil)
     iggy_add_warnings(${_plugin}_objects)
     iggy_add_sanitizers(${_plugin}_objects)
+    iggy_optimise_across_files(${_plugin}_objects)
 
     add_library(${_plugin} MODULE $<TARGET_OBJECTS:${_plugin}_objects>)
     set_target_properties(${_plugin} PROPERTIES PREFIX "" LINKER_LANGUAGE C INSTALL_RPATH ""
                           LIBRARY_OUTPUT_DIRECTORY ${IGGY_PLUGIN_DIR}/${IGGY_PLUGIN_PATH_ID}/${_subfolder})
     target_link_libraries(${_plugin} epan wsutil)
     iggy_add_sanitizers(${_plugin})
+    iggy_optimise_across_files(${_plugin})
     _iggy_refuse_undefined(${_plugin})
 endmacro()
 

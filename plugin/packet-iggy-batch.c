@@ -354,18 +354,18 @@ static const iggy_row_t message_rows[] = {
 
 static void message_done(iggy_walk_t *walk, proto_item *item, int start, int end)
 {
-    if (!item)
+    if (!item || !PTREE_DATA(item)->visible)
         return;
     bool stamped = walk->reg[IGGY_REG_STAMPED] != 0;
-    iggy_text_t line;
-    iggy_text_begin(&line);
-    iggy_text_string(&line, stamped ? ": offset " : " ");
+    iggy_line_t line;
+    iggy_line_begin(&line, item);
+    iggy_text_string(&line.text, stamped ? ": offset " : " ");
     uint64_t base = stamped ? walk->reg[IGGY_REG_BASE_OFFSET] : 0;
-    iggy_text_decimal(&line, base + tvb_get_letohl(walk->tvb, start + AT_OFFSET_DELTA));
-    iggy_text_string(&line, stamped ? ", " : ": ");
-    iggy_text_decimal(&line, (uint64_t)(end - start));
-    iggy_text_string(&line, " bytes");
-    iggy_append_text(item, &line);
+    iggy_text_decimal(&line.text, base + tvb_get_letohl(walk->tvb, start + AT_OFFSET_DELTA));
+    iggy_text_string(&line.text, stamped ? ", " : ": ");
+    iggy_text_decimal(&line.text, (uint64_t)(end - start));
+    iggy_text_string(&line.text, " bytes");
+    iggy_line_end(&line, item);
 }
 
 static const iggy_row_t message_list_rows[] = {

@@ -121,12 +121,12 @@ proto_item *iggy_add_checksum64(iggy_pdu_t *pdu, proto_tree *tree, tvbuff_t *tvb
                                 const iggy_checksum_fields_t *fields, iggy_checksum_t sum)
 {
     uint64_t stored = tvb_get_letoh64(tvb, offset);
-    iggy_text_t line;
-    iggy_text_field(&line, *fields->hf);
-    iggy_text_string(&line, "0x");
-    iggy_text_hex(&line, stored);
-    add_verdict(&line, sum);
-    proto_item *item = proto_tree_add_uint64_format(tree, *fields->hf, tvb, offset, 8, stored, "%s", line.text);
+    iggy_line_t line;
+    iggy_line_field(&line, *fields->hf);
+    iggy_text_string(&line.text, "0x");
+    iggy_text_hex(&line.text, stored);
+    add_verdict(&line.text, sum);
+    proto_item *item = proto_tree_add_uint64_format(tree, *fields->hf, tvb, offset, 8, stored, "%s", line.buffer);
     show_status(pdu, tree, item, tvb, offset, fields, sum);
     return item;
 }
@@ -135,11 +135,11 @@ proto_item *iggy_add_checksum128(iggy_pdu_t *pdu, proto_tree *tree, int offset, 
                                  iggy_checksum_t sum)
 {
     const uint8_t *stored = tvb_get_ptr(pdu->tvb, offset, 16);
-    iggy_text_t line;
-    iggy_text_field(&line, *fields->hf);
-    iggy_text_guid(&line, stored, false);
-    add_verdict(&line, sum);
-    proto_item *item = proto_tree_add_bytes_format(tree, *fields->hf, pdu->tvb, offset, 16, stored, "%s", line.text);
+    iggy_line_t line;
+    iggy_line_field(&line, *fields->hf);
+    iggy_text_guid(&line.text, stored, false);
+    add_verdict(&line.text, sum);
+    proto_item *item = proto_tree_add_bytes_format(tree, *fields->hf, pdu->tvb, offset, 16, stored, "%s", line.buffer);
     show_status(pdu, tree, item, pdu->tvb, offset, fields, sum);
     return item;
 }

@@ -313,53 +313,6 @@ const iggy_row_t iggy_rows_owner[] = {
     IGGY_ROWS_END
 };
 
-/* ---- lines of items ---- */
-
-static bool has_controls(const char *text)
-{
-    while (*text && !g_ascii_iscntrl(*text))
-        text++;
-    return *text != '\0';
-}
-
-/* How much of an item's line is in use; a line that is not made yet begins with the name of the field. */
-static size_t line_length(proto_item *item)
-{
-    const field_info *field = PITEM_FINFO(item);
-    if (!field->rep && field->hfinfo->type == FT_NONE)
-        return strlen(field->hfinfo->name);
-    if (!field->rep)
-        proto_item_append_text(item, "%s", ""); /* makes it */
-    return field->rep ? strlen(field->rep->representation) : 0;
-}
-
-/* Wireshark 4.0 takes the text as it is and cuts it at a byte: PDML then is no UTF-8 any more. */
-void iggy_append_text(proto_item *item, iggy_text_t *line)
-{
-    if (!item || !PITEM_FINFO(item) || !PTREE_DATA(item)->visible)
-        return;
-    size_t used = line_length(item), room = used < ITEM_LABEL_LENGTH ? ITEM_LABEL_LENGTH - 1 - used : 0;
-    char *text = has_controls(line->text) ? iggy_format_text(PNODE_POOL(item), line->text, line->length) : line->text;
-    if (strlen(text) > room) {
-        while (room && ((uint8_t)text[room] & 0xc0) == 0x80)
-            room--;
-        text[room] = '\0';
-    }
-    proto_item_append_text(item, "%s", text);
-}
-
-void iggy_append_strings(proto_item *item, const char *before, const char *value, const char *after)
-{
-    if (!item || !PTREE_DATA(item)->visible)
-        return;
-    iggy_text_t text;
-    iggy_text_begin(&text);
-    iggy_text_string(&text, before);
-    iggy_text_string(&text, value);
-    iggy_text_string(&text, after);
-    iggy_append_text(item, &text);
-}
-
 /*
  * Fields of headers alone; no row of a body may use them: a filter on them does not make bodies be walked. The strings of the
  * operation are made from the tables.

@@ -93,11 +93,6 @@ extern const iggy_sentinel_t iggy_not_set_0[];      /* 0: not set (times) */
 extern const iggy_sentinel_t iggy_expiry_sentinels[]; /* 0: server default, all ones: never */
 extern const iggy_sentinel_t iggy_size_sentinels[];   /* 0: server default, all ones: unlimited */
 
-/** Append text with names from the wire to the line of an item: on one line, cut between letters where it is too long. */
-void iggy_append_text(proto_item *item, iggy_text_t *line);
-/** The same, of three strings. */
-void iggy_append_strings(proto_item *item, const char *before, const char *value, const char *after);
-
 /** Fields of headers alone: operation, request, op, view, timestamp, replica, acting user, nonce. Not for rows of bodies. */
 void iggy_register_header_fields(int proto);
 /** All other fields of this file. */

@@ -22,29 +22,23 @@
 
 /* ---- appending: a line is made for each frame, and most of its cost would be that of printf ---- */
 
-static void append_decimal(wmem_strbuf_t *line, const char *before, uint64_t value)
+static inline void append_decimal(iggy_text_t *line, const char *before, uint64_t value)
 {
-    iggy_text_t text;
-    iggy_text_begin(&text);
-    iggy_text_string(&text, before);
-    iggy_text_decimal(&text, value);
-    wmem_strbuf_append_len(line, text.text, text.length);
+    iggy_text_string(line, before);
+    iggy_text_decimal(line, value);
 }
 
-static void append_pair(wmem_strbuf_t *line, const char *before, const char *text)
+static inline void append_pair(iggy_text_t *line, const char *before, const char *text)
 {
-    iggy_text_t both;
-    iggy_text_begin(&both);
-    iggy_text_string(&both, before);
-    iggy_text_string(&both, text);
-    wmem_strbuf_append_len(line, both.text, both.length);
+    iggy_text_string(line, before);
+    iggy_text_string(line, text);
 }
 
 /* Printable ASCII that needs no escapes. */
 static bool is_plain(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!g_ascii_isprint(text[i]) || text[i] == '\\' || text[i] == '"')
+        if (text[i] < ' ' || text[i] > '~' || text[i] == '\\' || text[i] == '"')
             return false;
     return true;
 }
@@ -52,19 +46,22 @@ static bool is_plain(const char *text, size_t length)
 /* ---- objects ---- */
 
 /* Names are what a client sent: up to 255 bytes, of any kind. A line shows their beginning, escaped. */
-static void append_name(wmem_strbuf_t *line, const char *before, const char *name)
+static void append_name(iggy_text_t *line, const char *before, const char *name)
 {
     size_t length = strlen(name), shown = MIN(length, NAME_LIMIT);
     while (shown && shown < length && ((uint8_t)name[shown] & 0xc0) == 0x80)
         shown--;
-    if (shown == length && is_plain(name, length))
-        append_pair(line, before, name);
-    else
-        wmem_strbuf_append_printf(line, "%s%s%s", before, iggy_format_text(line->allocator, name, shown),
-                                  shown < length ? UTF8_HORIZONTAL_ELLIPSIS : "");
+    iggy_text_string(line, before);
+    if (shown == length && is_plain(name, length)) {
+        iggy_text_bytes(line, name, length);
+        return;
+    }
+    char *escaped = iggy_format_text(NULL, name, shown);
+    append_pair(line, escaped, shown < length ? UTF8_HORIZONTAL_ELLIPSIS : "");
+    wmem_free(NULL, escaped);
 }
 
-static bool append_text(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t fact)
+static bool append_text(const iggy_facts_t *facts, iggy_text_t *line, const char *before, iggy_fact_t fact)
 {
     bool known = iggy_has(facts, fact) && facts->at[fact].text;
     if (known)
@@ -72,7 +69,7 @@ static bool append_text(const iggy_facts_t *facts, wmem_strbuf_t *line, const ch
     return known;
 }
 
-static bool append_number(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t fact)
+static bool append_number(const iggy_facts_t *facts, iggy_text_t *line, const char *before, iggy_fact_t fact)
 {
     bool known = iggy_has(facts, fact);
     if (known)
@@ -81,13 +78,13 @@ static bool append_number(const iggy_facts_t *facts, wmem_strbuf_t *line, const 
 }
 
 /* A name if there is one, else its id; nothing and false if neither is known. */
-static bool append_object(const iggy_facts_t *facts, wmem_strbuf_t *line, const char *before, iggy_fact_t id)
+static bool append_object(const iggy_facts_t *facts, iggy_text_t *line, const char *before, iggy_fact_t id)
 {
     return append_text(facts, line, before, (iggy_fact_t)(id + 1)) || append_number(facts, line, before, id);
 }
 
 /* What the frame is about: stream/topic, partition, group or consumer, user, connection, token. */
-static void append_objects(const iggy_facts_t *facts, wmem_strbuf_t *line)
+static void append_objects(const iggy_facts_t *facts, iggy_text_t *line)
 {
     bool stream = append_object(facts, line, " ", IGGY_FACT_STREAM_ID);
     if (stream)
@@ -100,34 +97,36 @@ static void append_objects(const iggy_facts_t *facts, wmem_strbuf_t *line)
     append_text(facts, line, " token ", IGGY_FACT_TOKEN_NAME);
     append_text(facts, line, " to ", IGGY_FACT_NEW_NAME);
     if (iggy_has(facts, IGGY_FACT_SCOPE) && !stream && !user)
-        wmem_strbuf_append_printf(line, " %s", val_to_str_const((uint32_t)facts->at[IGGY_FACT_SCOPE].value,
-                                                                iggy_option_scope_vals, "unknown scope"));
+        append_pair(line, " ", val_to_str_const((uint32_t)facts->at[IGGY_FACT_SCOPE].value, iggy_option_scope_vals,
+                                                "unknown scope"));
 }
 
 /* ---- numbers ---- */
 
-static void append_bytes(wmem_strbuf_t *line, uint64_t bytes)
+static void append_bytes(iggy_text_t *line, uint64_t bytes)
 {
     static const char *const units[] = { "kB", "MB", "GB", "TB" };
     if (bytes < 1000) {
         append_decimal(line, ", ", bytes);
-        wmem_strbuf_append(line, " B");
+        iggy_text_string(line, " B");
         return;
     }
     if (bytes < 1000000 && bytes % 100 != 50) { /* printf rounds halves as binary numbers have them */
         append_decimal(line, ", ", (bytes + 50) / 1000);
         append_decimal(line, ".", (bytes + 50) / 100 % 10);
-        wmem_strbuf_append(line, " kB");
+        iggy_text_string(line, " kB");
         return;
     }
     unsigned unit = 0;
     double scaled = (double)bytes / 1000.0;
     for (; scaled >= 1000.0 && unit + 1 < G_N_ELEMENTS(units); unit++)
         scaled /= 1000.0;
-    wmem_strbuf_append_printf(line, ", %.1f %s", scaled, units[unit]);
+    char number[32];
+    snprintf(number, sizeof number, ", %.1f ", scaled);
+    append_pair(line, number, units[unit]);
 }
 
-static void append_count(const iggy_facts_t *facts, wmem_strbuf_t *line, iggy_fact_t fact, const char *one, const char *many)
+static void append_count(const iggy_facts_t *facts, iggy_text_t *line, iggy_fact_t fact, const char *one, const char *many)
 {
     if (!iggy_has(facts, fact))
         return;
@@ -137,7 +136,7 @@ static void append_count(const iggy_facts_t *facts, wmem_strbuf_t *line, iggy_fa
 }
 
 /* "up to 10 from offset 50", "up to 10 from next" */
-static void append_poll(const iggy_facts_t *facts, wmem_strbuf_t *line)
+static void append_poll(const iggy_facts_t *facts, iggy_text_t *line)
 {
     append_number(facts, line, ", up to ", IGGY_FACT_POLL_COUNT);
     const char *strategy = iggy_has(facts, IGGY_FACT_STRATEGY)
@@ -147,7 +146,7 @@ static void append_poll(const iggy_facts_t *facts, wmem_strbuf_t *line)
     append_number(facts, line, strategy ? " " : ", offset ", IGGY_FACT_OFFSET);
 }
 
-static void append_offsets(const iggy_facts_t *facts, wmem_strbuf_t *line)
+static void append_offsets(const iggy_facts_t *facts, iggy_text_t *line)
 {
     uint64_t first = iggy_fact(facts, IGGY_FACT_FIRST_OFFSET, 0);
     bool several = iggy_fact(facts, IGGY_FACT_LAST_OFFSET, first) != first;
@@ -157,7 +156,7 @@ static void append_offsets(const iggy_facts_t *facts, wmem_strbuf_t *line)
 }
 
 /* Numbers of the body: what is carried, asked for, and where. */
-static void append_numbers(const iggy_facts_t *facts, wmem_strbuf_t *line)
+static void append_numbers(const iggy_facts_t *facts, iggy_text_t *line)
 {
     append_count(facts, line, IGGY_FACT_MESSAGES_COUNT, "message", "messages");
     if (iggy_has(facts, IGGY_FACT_MESSAGES_BYTES) && iggy_fact(facts, IGGY_FACT_MESSAGES_COUNT, 1) != 0)
@@ -172,13 +171,14 @@ static void append_numbers(const iggy_facts_t *facts, wmem_strbuf_t *line)
 
 /* ---- the client plane ---- */
 
-static void append_version(wmem_strbuf_t *line, const char *before, uint64_t packed)
+static void append_version(iggy_text_t *line, const char *before, uint64_t packed)
 {
-    wmem_strbuf_append_printf(line, "%s%u.%u.%u", before, (unsigned)(packed >> 20), (unsigned)(packed >> 10) & 0x3ff,
-                              (unsigned)packed & 0x3ff);
+    append_decimal(line, before, (uint32_t)(packed >> 20));
+    append_decimal(line, ".", (unsigned)(packed >> 10) & 0x3ff);
+    append_decimal(line, ".", (unsigned)packed & 0x3ff);
 }
 
-static void append_login(const iggy_facts_t *facts, wmem_strbuf_t *line)
+static void append_login(const iggy_facts_t *facts, iggy_text_t *line)
 {
     append_text(facts, line, ", ", IGGY_FACT_SDK_NAME);
     append_text(facts, line, " ", IGGY_FACT_SDK_VERSION);
@@ -208,7 +208,7 @@ static const char *client_command(const iggy_pdu_t *pdu)
 }
 
 /* What only client frames have: of a login the session that it began, of a snapshot its size. */
-static void append_result(const iggy_pdu_t *pdu, const iggy_command_t *command, wmem_strbuf_t *line)
+static void append_result(const iggy_pdu_t *pdu, const iggy_command_t *command, iggy_text_t *line)
 {
     if (pdu->response && command && (command->flags & IGGY_ENTERS))
         append_number(pdu->facts, line, ", session ", IGGY_FACT_SESSION);
@@ -217,7 +217,7 @@ static void append_result(const iggy_pdu_t *pdu, const iggy_command_t *command, 
         append_bytes(line, pdu->facts->at[IGGY_FACT_LEN].value);
 }
 
-static void client_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+static void client_info(iggy_pdu_t *pdu, iggy_text_t *line)
 {
     const iggy_facts_t *facts = pdu->facts;
     append_decimal(line, pdu->command == IGGY_REQUEST ? "Request #" : "Reply #", iggy_fact(facts, IGGY_FACT_REQUEST, 0));
@@ -227,19 +227,19 @@ static void client_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
     const iggy_command_t *command = iggy_command(pdu->code);
     uint32_t error = error_of(pdu);
     if (error)
-        wmem_strbuf_append_printf(line, ": %s", val_to_str_ext_const(error, &iggy_error_vals_ext, "unknown error"));
+        append_pair(line, ": ", val_to_str_ext_const(error, &iggy_error_vals_ext, "unknown error"));
     else if (pdu->command == IGGY_REPLY && pdu->size == IGGY_HEADER_SIZE && command && command->empty)
-        wmem_strbuf_append_printf(line, ": %s", command->empty);
+        append_pair(line, ": ", command->empty);
     else
         append_result(pdu, command, line);
     if (pdu->command == IGGY_REQUEST && iggy_is_retry(pdu->exchange))
-        wmem_strbuf_append(line, " [retry]");
+        iggy_text_string(line, " [retry]");
 }
 
-static void eviction_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+static void eviction_info(iggy_pdu_t *pdu, iggy_text_t *line)
 {
     uint32_t reason = (uint32_t)iggy_fact(pdu->facts, IGGY_FACT_REASON, 0);
-    wmem_strbuf_append_printf(line, "Eviction %s", val_to_str_const(reason, iggy_reason_vals, "for an unknown reason"));
+    append_pair(line, "Eviction ", val_to_str_const(reason, iggy_reason_vals, "for an unknown reason"));
     if (iggy_fact(pdu->facts, IGGY_FACT_HEADER_VERSION, 0))
         append_version(line, ", server accepts up to ", pdu->facts->at[IGGY_FACT_HEADER_VERSION].value);
 }
@@ -306,7 +306,7 @@ static const char *fact_name(const iggy_pdu_t *pdu, uint8_t fact)
     return NULL;
 }
 
-static void append_parts(const iggy_pdu_t *pdu, wmem_strbuf_t *line, const iggy_part_t *parts)
+static void append_parts(const iggy_pdu_t *pdu, iggy_text_t *line, const iggy_part_t *parts)
 {
     for (unsigned i = 0; i < IGGY_MOST_PARTS && parts[i].label; i++) {
         if (!iggy_has(pdu->facts, (iggy_fact_t)parts[i].fact))
@@ -319,11 +319,11 @@ static void append_parts(const iggy_pdu_t *pdu, wmem_strbuf_t *line, const iggy_
     }
 }
 
-static void replica_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+static void replica_info(iggy_pdu_t *pdu, iggy_text_t *line)
 {
     const char *command = try_val_to_str(pdu->command, iggy_command_vals);
     if (command)
-        wmem_strbuf_append(line, command);
+        iggy_text_string(line, command);
     else
         append_decimal(line, "unknown command ", pdu->command);
     for (size_t i = 0; i < G_N_ELEMENTS(replica_parts); i++)
@@ -332,16 +332,16 @@ static void replica_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
     bool by_kind = pdu->command == IGGY_REPLICA_CHALLENGE;
     const char *outcome = fact_name(pdu, by_kind ? IGGY_FACT_STATUS : IGGY_FACT_OUTCOME);
     if (outcome)
-        wmem_strbuf_append_printf(line, ": %s", outcome);
+        append_pair(line, ": ", outcome);
     if (pdu->operation)
         append_pair(line, " ", iggy_operation_name(pdu->pinfo, pdu->operation));
     else if (iggy_fact(pdu->facts, IGGY_FACT_GROUP, 0) == IGGY_GROUP_METADATA) /* an operation says so itself */
-        wmem_strbuf_append(line, " metadata");
+        iggy_text_string(line, " metadata");
     append_objects(pdu->facts, line); /* those of a partition's group too */
     append_numbers(pdu->facts, line);
 }
 
-void iggy_info(iggy_pdu_t *pdu, wmem_strbuf_t *line)
+void iggy_info(iggy_pdu_t *pdu, iggy_text_t *line)
 {
     if (pdu->command == IGGY_REQUEST || pdu->command == IGGY_REPLY)
         client_info(pdu, line);

@@ -10,8 +10,9 @@
 #define PACKET_IGGY_INFO_H
 
 #include "packet-iggy.h"
+#include "packet-iggy-text.h"
 
 /** Append what the frame is, which object it concerns and its key facts to `line`, from header and facts alone. */
-void iggy_info(iggy_pdu_t *pdu, wmem_strbuf_t *line);
+void iggy_info(iggy_pdu_t *pdu, iggy_text_t *line);
 
 #endif

@@ -49,21 +49,21 @@ void iggy_note_secret(iggy_walk_t *walk, const iggy_row_t *row, proto_item *item
 static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value,
                           const char *text, enum ftenum type)
 {
-    iggy_text_t line;
-    iggy_text_field(&line, *row->hf);
-    iggy_text_string(&line, text);
+    iggy_line_t line;
+    iggy_line_field(&line, *row->hf);
+    iggy_text_string(&line.text, text);
     if (type == FT_ABSOLUTE_TIME) {
         nstime_t span = iggy_time_of(value);
-        proto_tree_add_time_format(tree, *row->hf, walk->tvb, offset, row->size, &span, "%s", line.text);
+        proto_tree_add_time_format(tree, *row->hf, walk->tvb, offset, row->size, &span, "%s", line.buffer);
         return;
     }
-    iggy_text_string(&line, " (");
-    iggy_text_decimal(&line, value);
-    iggy_text_string(&line, ")");
+    iggy_text_string(&line.text, " (");
+    iggy_text_decimal(&line.text, value);
+    iggy_text_string(&line.text, ")");
     if (type == FT_UINT64)
-        proto_tree_add_uint64_format(tree, *row->hf, walk->tvb, offset, row->size, value, "%s", line.text);
+        proto_tree_add_uint64_format(tree, *row->hf, walk->tvb, offset, row->size, value, "%s", line.buffer);
     else
-        proto_tree_add_uint_format(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value, "%s", line.text);
+        proto_tree_add_uint_format(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value, "%s", line.buffer);
 }
 
 /* Client ids of one half are numbers: "efcdab89-6745-2301-0000-000000000000 (81985529216486895)". */
@@ -73,13 +73,13 @@ static proto_item *show_guid(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
         return proto_tree_add_item(tree, *row->hf, walk->tvb, offset, row->size, ENC_BIG_ENDIAN);
     e_guid_t guid;
     tvb_get_guid(walk->tvb, offset, &guid, ENC_BIG_ENDIAN);
-    iggy_text_t text;
-    iggy_text_field(&text, *row->hf);
-    iggy_text_guid(&text, walk->bytes + offset, true);
-    iggy_text_string(&text, " (");
-    iggy_text_decimal(&text, tvb_get_letoh64(walk->tvb, offset));
-    iggy_text_string(&text, ")");
-    return proto_tree_add_guid_format(tree, *row->hf, walk->tvb, offset, row->size, &guid, "%s", text.text);
+    iggy_line_t line;
+    iggy_line_field(&line, *row->hf);
+    iggy_text_guid(&line.text, walk->bytes + offset, true);
+    iggy_text_string(&line.text, " (");
+    iggy_text_decimal(&line.text, tvb_get_letoh64(walk->tvb, offset));
+    iggy_text_string(&line.text, ")");
+    return proto_tree_add_guid_format(tree, *row->hf, walk->tvb, offset, row->size, &guid, "%s", line.buffer);
 }
 
 /* What has been read already is not read again. */

@@ -165,41 +165,52 @@ void iggy_walk_label(iggy_walk_t *walk, const char *before, const char *value, c
     iggy_text_string(walk->line, after);
 }
 
+/* Append what the label says before the value; returns what it says after it. */
+static const char *append_before(iggy_walk_t *walk, const iggy_row_t *row)
+{
+    const char *bar = row->label;
+    while (*bar && *bar != '|')
+        bar++;
+    iggy_text_bytes(walk->line, row->label, (size_t)(bar - row->label));
+    return *bar ? bar + 1 : bar;
+}
+
 /* Append "before value after" to the line of the enclosing element. */
 static void append_label(iggy_walk_t *walk, const iggy_row_t *row, const char *value)
 {
     if (!row->label || !walk->line || !value)
         return;
-    const char *bar = strchr(row->label, '|');
-    iggy_text_bytes(walk->line, row->label, bar ? (size_t)(bar - row->label) : strlen(row->label));
+    const char *after = append_before(walk, row);
     iggy_text_string(walk->line, value);
-    iggy_text_string(walk->line, bar ? bar + 1 : "");
+    iggy_text_string(walk->line, after);
 }
 
 static void append_number_label(iggy_walk_t *walk, const iggy_row_t *row, uint64_t value)
 {
     if (!row->label || !walk->line)
         return;
-    const char *name = number_name(*row->hf, value);
-    iggy_text_t digits;
-    iggy_text_begin(&digits);
-    if (!name)
-        iggy_text_decimal(&digits, value);
-    append_label(walk, row, name ? name : digits.text);
+    const char *name = number_name(*row->hf, value), *after = append_before(walk, row);
+    if (name)
+        iggy_text_string(walk->line, name);
+    else
+        iggy_text_decimal(walk->line, value);
+    iggy_text_string(walk->line, after);
 }
 
 /* An element of the tree begins: its line is written when it ends. */
-static void begin_element(iggy_walk_t *walk, proto_item *item, iggy_text_t *line)
+static void begin_element(iggy_walk_t *walk, proto_item *item, iggy_line_t *line)
 {
-    iggy_text_begin(line);
+    bool visible = item && PTREE_DATA(item)->visible;
+    if (visible)
+        iggy_line_begin(line, item);
     walk->element = item;
-    walk->line = item && PTREE_DATA(item)->visible ? line : NULL;
+    walk->line = visible ? &line->text : NULL;
 }
 
-static void end_line(const iggy_walk_t *walk)
+static void end_element(const iggy_walk_t *walk, iggy_line_t *line)
 {
-    if (walk->line && walk->line->length)
-        iggy_append_text(walk->element, walk->line);
+    if (walk->line == &line->text)
+        iggy_line_end(line, walk->element);
 }
 
 /* ---- rows of one value ---- */
@@ -369,17 +380,11 @@ static void show_learnt(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tr
 static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, int length, bool numeric)
 {
     const char *text = NULL;
-    iggy_text_t digits;
     if (numeric) {
         uint64_t id = number_at(walk, offset, 4);
         iggy_walk_note(walk, (iggy_fact_t)row->fact, id, offset, 4, NULL);
         if (row->fact)
             walk->facts->has[row->fact + 1] = 0;
-        if (row->label && walk->line) {
-            iggy_text_begin(&digits);
-            iggy_text_decimal(&digits, id);
-            text = digits.text;
-        }
     } else {
         text = text_at(walk, offset, length);
         if (row->fact) {
@@ -394,7 +399,10 @@ static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
                         numeric ? ENC_LITTLE_ENDIAN : ENC_UTF_8 | ENC_NA);
     if (learnt)
         show_learnt(walk, row, tree, offset, length, numeric);
-    append_label(walk, row, learnt && numeric ? walk->facts->at[row->fact + 1].text : text);
+    if (numeric && !learnt)
+        append_number_label(walk, row, number_at(walk, offset, 4));
+    else
+        append_label(walk, row, numeric ? walk->facts->at[row->fact + 1].text : text);
 }
 
 /* Identifier: kind, length, value (encodings.md 3). A wrong kind is shown as bytes: its length is known. */
@@ -429,7 +437,8 @@ static int walk_ident(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree
 static int walk_element(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     proto_item *outer = walk->element, *item = NULL;
-    iggy_text_t line, *outer_line = walk->line;
+    iggy_text_t *outer_line = walk->line;
+    iggy_line_t line;
     proto_tree *subtree = tree;
     if (row->hf && may_show(walk) && iggy_walk_wants(walk, tree, *row->hf)) {
         item = proto_tree_add_item(tree, *row->hf, walk->tvb, offset, 0, ENC_NA);
@@ -440,7 +449,7 @@ static int walk_element(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tr
     if (item && end > offset)
         proto_item_set_len(item, end - offset);
     if (item)
-        end_line(walk);
+        end_element(walk, &line);
     if (row->done && walk->mode != IGGY_WALK_FIT && !walk->failed)
         row->done(walk, item, offset, end);
     walk->element = outer;
@@ -597,7 +606,8 @@ static int walk_within(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
         return iggy_walk_fail(walk, row, offset, why_short);
     int outer_end = walk->end;
     proto_item *outer_element = walk->element;
-    iggy_text_t line, *outer_line = walk->line;
+    iggy_text_t *outer_line = walk->line;
+    iggy_line_t line;
     int end = offset + (int)length;
     needs(walk, end);
     if (row->flags & IGGY_SOFT)
@@ -619,7 +629,7 @@ static int walk_within(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
     walk->end = end;
     close_extent(walk, row, subtree, iggy_walk_rows(walk, row->rows, subtree, offset));
     if (item)
-        end_line(walk);
+        end_element(walk, &line);
     if (row->done && walk->mode != IGGY_WALK_FIT && !walk->failed)
         row->done(walk, item, offset, end);
     walk->end = outer_end;

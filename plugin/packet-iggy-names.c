@@ -34,12 +34,6 @@ typedef struct {
 } history_t;
 
 typedef struct {
-    wmem_map_t *by_id;   /* id_key_t to history_t */
-    wmem_map_t *by_name; /* name_key_t to history_t */
-    bool        bound;   /* to a cluster */
-} space_t;
-
-typedef struct {
     uint32_t kind, stream, topic, id;
 } id_key_t;
 
@@ -47,6 +41,21 @@ typedef struct {
     uint32_t    kind, stream, topic;
     const char *name;
 } name_key_t;
+
+/* What was looked up last, of each kind: frames in a row are mostly about one stream and topic. NULL: nothing yet. */
+typedef struct {
+    id_key_t          id[IGGY_NAME_KINDS];
+    history_t        *id_history[IGGY_NAME_KINDS];
+    const name_key_t *name[IGGY_NAME_KINDS];
+    history_t        *name_history[IGGY_NAME_KINDS];
+} recent_t;
+
+typedef struct {
+    wmem_map_t *by_id;   /* id_key_t to history_t */
+    wmem_map_t *by_name; /* name_key_t to history_t */
+    recent_t   *recent;
+    bool        bound;   /* to a cluster */
+} space_t;
 
 /* Of one connection: at first the names of the server's address, then those of its cluster. */
 struct iggy_names_view {
@@ -174,6 +183,7 @@ static space_t *new_space(void)
     space_t *space = wmem_new0(wmem_file_scope(), space_t);
     space->by_id = wmem_map_new(wmem_file_scope(), id_hash, id_equal);
     space->by_name = wmem_map_new(wmem_file_scope(), name_hash, name_equal);
+    space->recent = wmem_new0(wmem_file_scope(), recent_t);
     return space;
 }
 
@@ -284,10 +294,17 @@ static void append(history_t *history, const state_t *state)
 static history_t *id_history(const space_t *space, const iggy_name_key_t *key, bool make)
 {
     id_key_t id = { key->kind, key->stream, key->topic, key->id };
+    history_t **recent = &space->recent->id_history[key->kind];
+    if (*recent && id_equal(&space->recent->id[key->kind], &id))
+        return *recent;
     history_t *history = (history_t *)wmem_map_lookup(space->by_id, &id);
     if (!history && make) {
         history = wmem_new0(wmem_file_scope(), history_t);
         wmem_map_insert(space->by_id, wmem_memdup(wmem_file_scope(), &id, sizeof id), history);
+    }
+    if (history) {
+        *recent = history;
+        space->recent->id[key->kind] = id;
     }
     return history;
 }
@@ -295,13 +312,22 @@ static history_t *id_history(const space_t *space, const iggy_name_key_t *key, b
 static history_t *name_history(const space_t *space, const iggy_name_key_t *key, const char *text, bool make)
 {
     name_key_t name = { key->kind, key->stream, key->topic, text };
-    history_t *history = (history_t *)wmem_map_lookup(space->by_name, &name);
-    if (!history && make) {
+    recent_t *recent = space->recent;
+    if (recent->name[key->kind] && name_equal(recent->name[key->kind], &name))
+        return recent->name_history[key->kind];
+    const void *known = NULL;
+    void *history = NULL;
+    if (!wmem_map_lookup_extended(space->by_name, &name, &known, &history)) {
+        if (!make)
+            return NULL;
         history = wmem_new0(wmem_file_scope(), history_t);
         name.name = iggy_names_intern(text);
-        wmem_map_insert(space->by_name, wmem_memdup(wmem_file_scope(), &name, sizeof name), history);
+        known = wmem_memdup(wmem_file_scope(), &name, sizeof name);
+        wmem_map_insert(space->by_name, known, history);
     }
-    return history;
+    recent->name[key->kind] = (const name_key_t *)known;
+    recent->name_history[key->kind] = (history_t *)history;
+    return (history_t *)history;
 }
 
 /* Ids are used again: what was learnt before the stream or topic around it was deleted, is about something else. */

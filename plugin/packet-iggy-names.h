@@ -11,7 +11,13 @@
 
 #include "packet-iggy.h"
 
-typedef enum { IGGY_NAME_STREAM, IGGY_NAME_TOPIC, IGGY_NAME_CONSUMER_GROUP, IGGY_NAME_USER } iggy_name_kind_t;
+typedef enum {
+    IGGY_NAME_STREAM,
+    IGGY_NAME_TOPIC,
+    IGGY_NAME_CONSUMER_GROUP,
+    IGGY_NAME_USER,
+    IGGY_NAME_KINDS
+} iggy_name_kind_t;
 
 /* Whose name: parents 0 where there are none. */
 typedef struct {

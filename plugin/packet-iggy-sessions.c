@@ -364,19 +364,21 @@ static void show_memberships(iggy_pdu_t *pdu, proto_tree *tree, const iggy_sessi
 /* "Session: iggy, rust-sdk 0.9.0" */
 static void append_line(proto_item *item, const char *user, const iggy_session_t *session)
 {
-    iggy_text_t line;
-    iggy_text_begin(&line);
+    if (!PTREE_DATA(item)->visible)
+        return;
+    iggy_line_t line;
+    iggy_line_begin(&line, item);
     if (user) {
-        iggy_text_string(&line, ": ");
-        iggy_text_string(&line, user);
+        iggy_text_string(&line.text, ": ");
+        iggy_text_string(&line.text, user);
     }
     if (session->sdk) {
-        iggy_text_string(&line, user ? ", " : ": ");
-        iggy_text_string(&line, session->sdk);
-        iggy_text_string(&line, " ");
-        iggy_text_string(&line, session->sdk_version ? session->sdk_version : "");
+        iggy_text_string(&line.text, user ? ", " : ": ");
+        iggy_text_string(&line.text, session->sdk);
+        iggy_text_string(&line.text, " ");
+        iggy_text_string(&line.text, session->sdk_version ? session->sdk_version : "");
     }
-    iggy_append_text(item, &line);
+    iggy_line_end(&line, item);
 }
 
 static void show_session(iggy_pdu_t *pdu, proto_tree *tree, const iggy_session_t *session)

@@ -8,8 +8,6 @@
 
 #include "packet-iggy-text.h"
 
-#include <string.h>
-
 /* A byte in hexadecimal: two digits at twice its value. */
 static const char hex[] =
     "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"
@@ -21,29 +19,15 @@ static const char hex[] =
 
 static void put_byte(char *at, uint8_t byte) { memcpy(at, hex + 2 * (size_t)byte, 2); }
 
-void iggy_text_bytes(iggy_text_t *to, const char *from, size_t length)
-{
-    size_t room = sizeof to->text - 1 - to->length;
-    if (length > room)
-        length = room;
-    memcpy(to->text + to->length, from, length);
-    to->length += (unsigned)length;
-    to->text[to->length] = '\0';
-}
-
-void iggy_text_field(iggy_text_t *to, int hf)
-{
-    iggy_text_begin(to);
-    iggy_text_string(to, proto_registrar_get_nth((unsigned)hf)->name);
-    iggy_text_string(to, ": ");
-}
-
-void iggy_text_string(iggy_text_t *to, const char *from) { iggy_text_bytes(to, from, strlen(from)); }
-
 void iggy_text_decimal(iggy_text_t *to, uint64_t value)
 {
     char digits[20];
     unsigned at = sizeof digits;
+    if (value < 10) {
+        digits[0] = (char)('0' + value);
+        iggy_text_bytes(to, digits, 1);
+        return;
+    }
     do {
         digits[--at] = (char)('0' + value % 10);
         value /= 10;
@@ -69,4 +53,82 @@ void iggy_text_guid(iggy_text_t *to, const uint8_t *bytes, bool groups)
         put_byte(all + at, bytes[i]);
     }
     iggy_text_bytes(to, all, at);
+}
+
+/* ---- lines of items ---- */
+
+/* Eight bytes at a time: one below 0x20, or 0x7f. */
+static bool has_controls(const char *text, size_t length)
+{
+    const uint64_t ones = UINT64_MAX / 0xff, high = ones << 7;
+    uint64_t word, found = 0;
+    for (; length >= sizeof word; length -= sizeof word, text += sizeof word) {
+        memcpy(&word, text, sizeof word);
+        uint64_t other = word ^ ones * 0x7f;
+        found |= ((word - ones * 0x20) & ~word & high) | ((other - ones) & ~other & high);
+    }
+    for (; length; length--, text++)
+        found |= g_ascii_iscntrl(*text);
+    return found != 0;
+}
+
+/* Items without a value: their line is theirs alone. Of others Wireshark remembers where in the line the value stands. */
+static bool is_heading(const proto_item *item)
+{
+    enum ftenum type = PITEM_FINFO(item)->hfinfo->type;
+    return type == FT_NONE || type == FT_PROTOCOL;
+}
+
+void iggy_line_begin(iggy_line_t *line, proto_item *item)
+{
+    const field_info *field = PITEM_FINFO(item);
+    iggy_text_begin(&line->text, line->buffer, sizeof line->buffer);
+    if (!field->rep && !is_heading(item))
+        proto_item_append_text(item, "%s", ""); /* makes it */
+    iggy_text_string(&line->text, field->rep ? field->rep->representation : field->hfinfo->name);
+    line->before = line->text.length;
+}
+
+void iggy_line_field(iggy_line_t *line, int hf)
+{
+    iggy_text_begin(&line->text, line->buffer, sizeof line->buffer);
+    iggy_text_string(&line->text, proto_registrar_get_nth((unsigned)hf)->name);
+    iggy_text_string(&line->text, ": ");
+    line->before = line->text.length;
+}
+
+/* Wireshark 4.0 takes the text as it is and cuts it at a byte: PDML then is no UTF-8 any more. */
+void iggy_line_end(iggy_line_t *line, proto_item *item)
+{
+    iggy_text_t *text = &line->text;
+    if (text->length == line->before)
+        return;
+    const char *added = text->text + line->before;
+    if (has_controls(added, text->length - line->before)) {
+        const char *escaped = iggy_format_text(PNODE_POOL(item), added, text->length - line->before);
+        text->length = line->before;
+        iggy_text_string(text, escaped);
+    }
+    if (text->length >= ITEM_LABEL_LENGTH) {
+        unsigned end = ITEM_LABEL_LENGTH - 1;
+        while (end && ((uint8_t)text->text[end] & 0xc0) == 0x80)
+            end--;
+        text->text[end] = '\0';
+    }
+    if (is_heading(item))
+        proto_item_set_text(item, "%s", text->text);
+    else
+        proto_item_append_text(item, "%s", text->text + line->before);
+}
+
+void iggy_append_strings(proto_item *item, const char *before, const char *value, const char *after)
+{
+    if (!item || !PITEM_FINFO(item) || !PTREE_DATA(item)->visible)
+        return;
+    iggy_line_t line;
+    iggy_line_begin(&line, item);
+    iggy_text_string(&line.text, before);
+    iggy_text_string(&line.text, value);
+    iggy_text_string(&line.text, after);
+    iggy_line_end(&line, item);
 }

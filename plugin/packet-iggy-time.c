@@ -56,10 +56,10 @@ proto_item *iggy_add_time(proto_tree *tree, int hf, tvbuff_t *tvb, int offset, i
     bool again = nstime_cmp(&kept->when, when) == 0;
 
     if (tree && PTREE_DATA(tree)->visible && again && *kept->text) {
-        iggy_text_t line;
-        iggy_text_field(&line, hf);
-        iggy_text_string(&line, kept->text);
-        return proto_tree_add_time_format(tree, hf, tvb, offset, length, when, "%s", line.text);
+        iggy_line_t line;
+        iggy_line_field(&line, hf);
+        iggy_text_string(&line.text, kept->text);
+        return proto_tree_add_time_format(tree, hf, tvb, offset, length, when, "%s", line.buffer);
     }
     proto_item *item = proto_tree_add_time(tree, hf, tvb, offset, length, when);
     if (!item || !PITEM_FINFO(item) || !PTREE_DATA(item)->visible)

@@ -104,7 +104,7 @@ static void add_verdict(iggy_text_t *line, iggy_checksum_t sum)
     static const char *const words[] = { " incorrect, should be 0x", " [correct]", " [unverified]", " [not present]" };
     iggy_text_string(line, words[sum.status]);
     if (sum.status == PROTO_CHECKSUM_E_BAD)
-        iggy_text_hex(line, sum.computed);
+        iggy_text_hex(line, sum.computed, 16);
 }
 
 static void show_status(iggy_pdu_t *pdu, proto_tree *tree, proto_item *item, tvbuff_t *tvb, int offset,
@@ -124,7 +124,7 @@ proto_item *iggy_add_checksum64(iggy_pdu_t *pdu, proto_tree *tree, tvbuff_t *tvb
     iggy_line_t line;
     iggy_line_field(&line, *fields->hf);
     iggy_text_string(&line.text, "0x");
-    iggy_text_hex(&line.text, stored);
+    iggy_text_hex(&line.text, stored, 16);
     add_verdict(&line.text, sum);
     proto_item *item = proto_tree_add_uint64_format(tree, *fields->hf, tvb, offset, 8, stored, "%s", line.buffer);
     show_status(pdu, tree, item, tvb, offset, fields, sum);
@@ -192,9 +192,10 @@ static body_kind_t body_kind(uint8_t command)
     return command < array_length(rules) ? (body_kind_t)rules[command].body : BODY_NONE;
 }
 
-static bool zero16(tvbuff_t *tvb, int offset)
+static bool zero16(const uint8_t *bytes)
 {
-    return tvb_get_letoh64(tvb, offset) == 0 && tvb_get_letoh64(tvb, offset + 8) == 0;
+    static const uint8_t zeros[16];
+    return memcmp(bytes, zeros, sizeof zeros) == 0;
 }
 
 /* A zero-extended 64-bit hash against what it should be: a high half that is not zero is wrong whatever the low one says. */
@@ -217,11 +218,12 @@ static void show_missing(iggy_pdu_t *pdu, proto_tree *tree, int offset, const ig
     proto_item_set_generated(status);
 }
 
-static void show_checksum(iggy_pdu_t *pdu, proto_tree *tree, int offset)
+static void show_checksum(iggy_walk_t *walk, proto_tree *tree, int offset)
 {
+    iggy_pdu_t *pdu = walk->pdu;
     sum_kind_t kind = sum_kind(pdu->command);
     const iggy_checksum_fields_t *fields = kind == SUM_IDENTITY ? &identity_fields : &seal_fields;
-    bool zero = zero16(pdu->tvb, offset);
+    bool zero = zero16(walk->bytes + offset);
     if (zero && kind == SUM_SEAL) {
         show_missing(pdu, tree, offset, fields, &ei_iggy_missing_seal);
         return;
@@ -249,11 +251,12 @@ static bool body_hash(const iggy_pdu_t *pdu, uint64_t *hash)
     return iggy_hash64(pdu->tvb, length ? (int)IGGY_HEADER_SIZE : 0, length, hash);
 }
 
-static void show_body_checksum(iggy_pdu_t *pdu, proto_tree *tree, int offset)
+static void show_body_checksum(iggy_walk_t *walk, proto_tree *tree, int offset)
 {
+    iggy_pdu_t *pdu = walk->pdu;
     body_kind_t kind = body_kind(pdu->command);
     const iggy_checksum_fields_t *fields = kind == BODY_LOOSE ? &loose_body_fields : &body_fields;
-    bool zero = zero16(pdu->tvb, offset);
+    bool zero = zero16(walk->bytes + offset);
     if (zero && kind == BODY_MUST && pdu->size > IGGY_HEADER_SIZE) {
         show_missing(pdu, tree, offset, fields, &ei_iggy_missing_body_hash);
         return;
@@ -272,7 +275,7 @@ int iggy_call_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
     if (!iggy_walk_there(walk, row, offset, 16))
         return offset;
     if (iggy_walk_shows(walk) && !walk->rows_alone)
-        show_checksum(walk->pdu, tree, offset);
+        show_checksum(walk, tree, offset);
     return offset + 16;
 }
 
@@ -281,7 +284,7 @@ int iggy_call_checksum_body(iggy_walk_t *walk, const iggy_row_t *row, proto_tree
     if (!iggy_walk_there(walk, row, offset, 16))
         return offset;
     if (iggy_walk_shows(walk) && !walk->rows_alone)
-        show_body_checksum(walk->pdu, tree, offset);
+        show_body_checksum(walk, tree, offset);
     return offset + 16;
 }
 
@@ -297,7 +300,7 @@ int iggy_call_request_checksum(iggy_walk_t *walk, const iggy_row_t *row, proto_t
     if (!iggy_walk_shows(walk) || walk->rows_alone)
         return offset + 16;
     iggy_pdu_t *pdu = walk->pdu;
-    bool zero = zero16(pdu->tvb, offset);
+    bool zero = zero16(walk->bytes + offset);
     iggy_checksum_t sum = zero ? iggy_checksum_not_present() : iggy_checksum_unverified();
     bool stamped = pdu->operation != IGGY_OP_NON_REPLICATED && pdu->operation < IGGY_OP_SEND_MESSAGES;
     if (!zero && stamped && iggy_checksum_wanted(tree, &request_fields)) {

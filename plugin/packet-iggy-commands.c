@@ -24,8 +24,8 @@ static const iggy_command_t  *by_operation[256]; /* NULL where an operation has 
 static const iggy_operation_t *operations[256];
 static unsigned               operations_count;
 
-value_string *iggy_code_vals;
-value_string *iggy_operation_vals;
+value_string_ext *iggy_code_vals_ext;
+value_string_ext *iggy_operation_vals_ext;
 
 static int by_code(const void *a, const void *b)
 {
@@ -58,18 +58,28 @@ static void gather_commands(void)
         of_code[commands[n]->code] = commands[n];
 }
 
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = ((const value_string *)a)->value, y = ((const value_string *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+/* Sorted, so that Wireshark can search them by halves. */
 static void name_all(void)
 {
-    iggy_code_vals = g_new0(value_string, commands_count + 1);
+    value_string *code_vals = g_new0(value_string, commands_count + 1);
     for (unsigned i = 0; i < commands_count; i++) {
-        iggy_code_vals[i].value = commands[i]->code;
-        iggy_code_vals[i].strptr = commands[i]->name;
+        code_vals[i].value = commands[i]->code;
+        code_vals[i].strptr = commands[i]->name;
     }
-    iggy_operation_vals = g_new0(value_string, operations_count + 1);
+    value_string *operation_vals = g_new0(value_string, operations_count + 1);
     for (unsigned i = 0; i < operations_count; i++) {
-        iggy_operation_vals[i].value = iggy_operations[i].value;
-        iggy_operation_vals[i].strptr = iggy_operations[i].name;
+        operation_vals[i].value = iggy_operations[i].value;
+        operation_vals[i].strptr = iggy_operations[i].name;
     }
+    qsort(operation_vals, operations_count, sizeof *operation_vals, by_value);
+    iggy_code_vals_ext = value_string_ext_new(code_vals, commands_count + 1, "iggy_code_vals");
+    iggy_operation_vals_ext = value_string_ext_new(operation_vals, operations_count + 1, "iggy_operation_vals");
 }
 
 void iggy_commands_init(void)

@@ -59,8 +59,9 @@ uint32_t iggy_login_code(iggy_pdu_t *pdu);
 const char *iggy_code_name(packet_info *pinfo, uint32_t code);
 const char *iggy_operation_name(packet_info *pinfo, uint8_t operation);
 
-/* value strings made from the tables at registration; strings of iggy.code and iggy.operation */
-extern value_string *iggy_code_vals, *iggy_operation_vals;
+/* value strings made from the tables at registration; strings of iggy.code and iggy.operation (BASE_EXT_STRING: every frame
+ * shows them, and a search from the beginning would cost more than the line around it) */
+extern value_string_ext *iggy_code_vals_ext, *iggy_operation_vals_ext;
 
 extern const iggy_operation_t iggy_operations[]; /* operations.tsv in order; ends with name NULL */
 

@@ -19,6 +19,7 @@
 #include "packet-iggy-headers.h"
 #include "packet-iggy-names.h"
 #include "packet-iggy-sessions.h"
+#include "packet-iggy-text.h"
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"
 
@@ -324,15 +325,35 @@ static bool is_assumed(const iggy_pdu_t *pdu, const iggy_version_state_t *state)
     return state->known == IGGY_KNOWN_PREFERENCE && pdu->size > IGGY_HEADER_SIZE && differs;
 }
 
+/* "Protocol version: 0.12.0 (0x00003000) (from the login)" */
+static proto_item *add_version(iggy_pdu_t *pdu, proto_tree *tree, const iggy_version_state_t *state)
+{
+    const char *spelt = try_val_to_str(state->packed, iggy_version_vals);
+    const char *known = val_to_str_const(state->known, known_vals, "preference");
+    if (!spelt) {
+        proto_item *item = proto_tree_add_uint(tree, hf_iggy_version, pdu->tvb, 0, 0, state->packed);
+        iggy_version_spell(item, state->packed);
+        proto_item_append_text(item, " (from the %s)", known);
+        return item;
+    }
+    iggy_line_t line;
+    iggy_line_field(&line, hf_iggy_version);
+    iggy_text_string(&line.text, spelt);
+    iggy_text_string(&line.text, " (0x");
+    iggy_text_hex(&line.text, state->packed, 8);
+    iggy_text_string(&line.text, ") (from the ");
+    iggy_text_string(&line.text, known);
+    iggy_text_string(&line.text, ")");
+    return proto_tree_add_uint_format(tree, hf_iggy_version, pdu->tvb, 0, 0, state->packed, "%s", line.buffer);
+}
+
 static void show_version(iggy_pdu_t *pdu, proto_tree *tree)
 {
     const iggy_versions_t *versions = &pdu->place->conversation->versions;
     const iggy_version_state_t *state = iggy_versions_at(versions, pdu->frame->version);
     uint32_t packed = state->packed;
-    proto_item *item = proto_tree_add_uint(tree, hf_iggy_version, pdu->tvb, 0, 0, packed);
+    proto_item *item = add_version(pdu, tree, state);
     proto_item_set_generated(item);
-    iggy_version_spell(item, packed);
-    proto_item_append_text(item, " (from the %s)", val_to_str_const(state->known, known_vals, "preference"));
     if (packed > iggy_version_packed(IGGY_0_12_2))
         expert_add_info(pdu->pinfo, item, &ei_iggy_version_newer);
     else if (packed < iggy_version_packed(IGGY_0_11_0))

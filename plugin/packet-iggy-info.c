@@ -321,7 +321,7 @@ static void append_parts(const iggy_pdu_t *pdu, iggy_text_t *line, const iggy_pa
 
 static void replica_info(iggy_pdu_t *pdu, iggy_text_t *line)
 {
-    const char *command = try_val_to_str(pdu->command, iggy_command_vals);
+    const char *command = try_val_to_str_ext(pdu->command, &iggy_command_vals_ext);
     if (command)
         iggy_text_string(line, command);
     else

@@ -12,6 +12,7 @@
 
 #include "packet-iggy-fields.h"
 #include "packet-iggy-time.h"
+#include "packet-iggy-wanted.h"
 
 iggy_bool iggy_hide_secrets;
 
@@ -107,7 +108,7 @@ static proto_item *show_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tr
 
 proto_item *iggy_show_item(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, uint64_t value)
 {
-    enum ftenum type = proto_registrar_get_nth((unsigned)*row->hf)->type;
+    enum ftenum type = iggy_field_info(*row->hf)->type;
     const char *text = row->sentinels ? sentinel_text(row, value) : NULL;
     if (text) {
         show_sentinel(walk, row, tree, offset, value, text, type);

@@ -149,7 +149,7 @@ static bool may_show(iggy_walk_t *walk)
 
 static const char *number_name(int hf, uint64_t value)
 {
-    const header_field_info *info = proto_registrar_get_nth((unsigned)hf);
+    const header_field_info *info = iggy_field_info(hf);
     bool plain = info->strings && FIELD_DISPLAY(info->display) <= BASE_DEC_HEX && value <= UINT32_MAX &&
                  !(info->display & (BASE_RANGE_STRING | BASE_EXT_STRING | BASE_VAL64_STRING | BASE_UNIT_STRING)) &&
                  info->type != FT_BOOLEAN && info->type != FT_ABSOLUTE_TIME;
@@ -300,16 +300,26 @@ static const char *text_at(iggy_walk_t *walk, int offset, int length)
     return (const char *)tvb_get_string_enc(walk->pdu->pinfo->pool, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
 }
 
-/* A text or byte string under `hf`; the value of a secret is replaced if the preference says so. */
-static void show_string(iggy_walk_t *walk, const iggy_row_t *row, int hf, proto_tree *tree, int offset, int length)
+/* A text that was read already; what it lacks behind a 0 is read again. */
+static proto_item *show_text(iggy_walk_t *walk, int hf, proto_tree *tree, int offset, int length, const char *text)
 {
-    bool text = proto_registrar_get_nth((unsigned)hf)->type == FT_STRING;
+    if (text && strlen(text) == (size_t)length)
+        return proto_tree_add_string(tree, hf, walk->tvb, offset, length, text);
+    return proto_tree_add_item(tree, hf, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA);
+}
+
+/* A text or byte string; the value of a secret is replaced if the preference says so. */
+static void show_string(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset, int length, const char *value)
+{
+    int hf = *row->hf;
+    bool text = iggy_field_info(hf)->type == FT_STRING;
     proto_item *item;
     if ((row->flags & (IGGY_SECRET | IGGY_OPAQUE)) && iggy_hide_secrets) {
         item = text ? proto_tree_add_string(tree, hf, walk->tvb, offset, length, "[hidden]")
                     : iggy_add_hidden(walk->pdu->pinfo, tree, hf, walk->tvb, offset, length);
     } else {
-        item = proto_tree_add_item(tree, hf, walk->tvb, offset, length, text ? ENC_UTF_8 | ENC_NA : ENC_NA);
+        item = text ? show_text(walk, hf, tree, offset, length, value)
+                    : proto_tree_add_item(tree, hf, walk->tvb, offset, length, ENC_NA);
     }
     iggy_note_secret(walk, row, item);
     if (length == 0 && (row->flags & IGGY_NOT_EMPTY))
@@ -335,7 +345,7 @@ static int walk_string(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tre
     const char *value = text && walk->mode != IGGY_WALK_FIT && (row->fact || row->label) ? text_at(walk, at, n) : NULL;
     iggy_walk_note(walk, (iggy_fact_t)row->fact, length, at, n, value);
     if ((n || text) && may_show(walk)) {
-        show_string(walk, row, *row->hf, tree, at, n);
+        show_string(walk, row, tree, at, n, value);
         append_label(walk, row, value);
     }
     return at + n;
@@ -347,7 +357,7 @@ static int walk_bytes_left(iggy_walk_t *walk, const iggy_row_t *row, proto_tree 
         return offset;
     iggy_walk_note(walk, (iggy_fact_t)row->fact, length, offset, (int)length, NULL);
     if (length && row->hf && may_show(walk))
-        show_string(walk, row, *row->hf, tree, offset, (int)length);
+        show_string(walk, row, tree, offset, (int)length, NULL);
     return offset + (int)length;
 }
 
@@ -370,7 +380,7 @@ static void show_learnt(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tr
     proto_item *item;
     if (name_learnt)
         item = proto_tree_add_string(tree, *row->hf_2, walk->tvb, offset, length, at->text ? at->text : "");
-    else if (proto_registrar_get_nth((unsigned)*row->hf)->type == FT_UINT64)
+    else if (iggy_field_info(*row->hf)->type == FT_UINT64)
         item = proto_tree_add_uint64(tree, *row->hf, walk->tvb, offset, length, at->value);
     else
         item = proto_tree_add_uint(tree, *row->hf, walk->tvb, offset, length, (uint32_t)at->value);
@@ -395,8 +405,10 @@ static void identifier_value(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
     bool learnt = row->fact && iggy_names_complete(walk->pdu, walk->facts, (iggy_fact_t)row->fact);
     if (!may_show(walk))
         return;
-    proto_tree_add_item(tree, numeric ? *row->hf : *row->hf_2, walk->tvb, offset, length,
-                        numeric ? ENC_LITTLE_ENDIAN : ENC_UTF_8 | ENC_NA);
+    if (numeric)
+        proto_tree_add_item(tree, *row->hf, walk->tvb, offset, length, ENC_LITTLE_ENDIAN);
+    else
+        show_text(walk, *row->hf_2, tree, offset, length, text);
     if (learnt)
         show_learnt(walk, row, tree, offset, length, numeric);
     if (numeric && !learnt)
@@ -557,7 +569,7 @@ static void show_misfit(iggy_walk_t *walk, proto_tree *tree, int end)
     if (end > at)
         item = show_unread(walk, tree, hf_iggy_undecoded, at, end - at);
     expert_add_info_format(walk->pdu->pinfo, item, why == why_cut ? &ei_iggy_cut : &ei_iggy_layout, "%s at offset %d: %s",
-                           hf ? proto_registrar_get_nth((unsigned)*hf)->abbrev : "layout", at, why);
+                           hf ? iggy_field_info(*hf)->abbrev : "layout", at, why);
 }
 
 static void show_extra(iggy_walk_t *walk, proto_tree *tree, int offset, int end)

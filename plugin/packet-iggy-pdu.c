@@ -90,7 +90,7 @@ static void name_group(iggy_pdu_t *pdu)
 
 static void show_unknown(iggy_pdu_t *pdu)
 {
-    if (!try_val_to_str(pdu->command, iggy_command_vals))
+    if (!try_val_to_str_ext(pdu->command, &iggy_command_vals_ext))
         expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_unknown_command, "Unknown command %u", pdu->command);
     if (iggy_has(pdu->facts, IGGY_FACT_OPERATION) && !iggy_operation(pdu->operation))
         expert_add_info_format(pdu->pinfo, pdu->item, &ei_iggy_unknown_operation, "Unknown operation %u", pdu->operation);

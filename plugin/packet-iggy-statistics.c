@@ -286,7 +286,8 @@ static tap_packet_status replication_packet(stats_tree *st, packet_info *pinfo, 
     const iggy_pdu_t *pdu = (const iggy_pdu_t *)data;
     if (pdu->command == IGGY_REQUEST || pdu->command == IGGY_REPLY || pdu->command == IGGY_EVICTION)
         return TAP_PACKET_DONT_REDRAW;
-    const char *command = iggy_val_to_str(pinfo->pool, pdu->command, iggy_command_vals, "command %u");
+    const char *known = try_val_to_str_ext(pdu->command, &iggy_command_vals_ext);
+    const char *command = known ? known : wmem_strdup_printf(pinfo->pool, "command %u", pdu->command);
     const char *replica = wmem_strdup_printf(pinfo->pool, "replica %" PRIu64, iggy_fact(pdu->facts, IGGY_FACT_REPLICA, 0));
     const char *by_frame[] = { command, replica }, *by_replica[] = { replica, command };
     tick_stat_node(st, "By command", 0, true);

@@ -8,6 +8,8 @@
 
 #include "packet-iggy-text.h"
 
+#include "packet-iggy-wanted.h"
+
 /* A byte in hexadecimal: two digits at twice its value. */
 static const char hex[] =
     "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"
@@ -17,42 +19,55 @@ static const char hex[] =
     "c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeef"
     "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 
-static void put_byte(char *at, uint8_t byte) { memcpy(at, hex + 2 * (size_t)byte, 2); }
+/* 0 to 99, two digits each. */
+static const char decimal[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+    "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+    "9899";
+
+static inline char *put_bytes(char *at, const uint8_t *bytes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        memcpy(at + 2 * (size_t)i, hex + 2 * (size_t)bytes[i], 2);
+    return at + 2 * (size_t)count;
+}
 
 void iggy_text_decimal(iggy_text_t *to, uint64_t value)
 {
     char digits[20];
     unsigned at = sizeof digits;
-    if (value < 10) {
-        digits[0] = (char)('0' + value);
-        iggy_text_bytes(to, digits, 1);
-        return;
-    }
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
+    for (; value >= 100; value /= 100)
+        memcpy(digits + (at -= 2), decimal + 2 * (value % 100), 2);
+    if (value >= 10)
+        memcpy(digits + (at -= 2), decimal + 2 * value, 2);
+    else
+        digits[--at] = (char)('0' + value);
     iggy_text_bytes(to, digits + at, sizeof digits - at);
 }
 
-void iggy_text_hex(iggy_text_t *to, uint64_t value)
+void iggy_text_hex(iggy_text_t *to, uint64_t value, unsigned digits)
 {
     char all[16];
-    for (unsigned at = sizeof all; at > 0; value >>= 8)
-        put_byte(all + (at -= 2), (uint8_t)value);
-    iggy_text_bytes(to, all, sizeof all);
+    uint64_t big_endian = GUINT64_TO_BE(value);
+    put_bytes(all, (const uint8_t *)&big_endian, sizeof big_endian);
+    iggy_text_bytes(to, all + sizeof all - digits, digits);
 }
 
 void iggy_text_guid(iggy_text_t *to, const uint8_t *bytes, bool groups)
 {
-    char all[36];
-    unsigned at = 0;
-    for (unsigned i = 0; i < 16; i++, at += 2) {
-        if (groups && (i == 4 || i == 6 || i == 8 || i == 10))
-            all[at++] = '-';
-        put_byte(all + at, bytes[i]);
+    char all[36], *at = all;
+    if (groups) {
+        static const uint8_t ends[] = { 4, 6, 8, 10 };
+        unsigned done = 0;
+        for (unsigned i = 0; i < sizeof ends; done = ends[i++]) {
+            at = put_bytes(at, bytes + done, ends[i] - done);
+            *at++ = '-';
+        }
+        at = put_bytes(at, bytes + done, 16 - done);
+    } else {
+        at = put_bytes(at, bytes, 16);
     }
-    iggy_text_bytes(to, all, at);
+    iggy_text_bytes(to, all, (size_t)(at - all));
 }
 
 /* ---- lines of items ---- */
@@ -92,7 +107,7 @@ void iggy_line_begin(iggy_line_t *line, proto_item *item)
 void iggy_line_field(iggy_line_t *line, int hf)
 {
     iggy_text_begin(&line->text, line->buffer, sizeof line->buffer);
-    iggy_text_string(&line->text, proto_registrar_get_nth((unsigned)hf)->name);
+    iggy_text_string(&line->text, iggy_field_info(hf)->name);
     iggy_text_string(&line->text, ": ");
     line->before = line->text.length;
 }

@@ -49,8 +49,8 @@ static inline void iggy_text_string(iggy_text_t *to, const char *from) { iggy_te
 
 /** Append a decimal number. */
 void iggy_text_decimal(iggy_text_t *to, uint64_t value);
-/** Append 16 hexadecimal digits. */
-void iggy_text_hex(iggy_text_t *to, uint64_t value);
+/** Append the last `digits` hexadecimal digits, 16 at most. */
+void iggy_text_hex(iggy_text_t *to, uint64_t value, unsigned digits);
 /** Append 16 bytes in the order of the wire, grouped as a GUID; without groups the same 32 digits. */
 void iggy_text_guid(iggy_text_t *to, const uint8_t *bytes, bool groups);
 

@@ -9,7 +9,7 @@
 #include "packet-iggy-values.h"
 
 /* The header command, byte 60 (framing.md 3). */
-const value_string iggy_command_vals[] = {
+static const value_string iggy_command_vals[] = {
     { 0, "reserved" },
     { 1, "ping" },
     { 2, "pong" },
@@ -49,6 +49,8 @@ const value_string iggy_command_vals[] = {
     { 36, "prepare_progress" },
     { 0, NULL }
 };
+
+value_string_ext iggy_command_vals_ext = VALUE_STRING_EXT_INIT(iggy_command_vals);
 
 /* Byte 255 of an eviction (framing.md 6). */
 const value_string iggy_reason_vals[] = {

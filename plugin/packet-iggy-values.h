@@ -14,7 +14,7 @@
 
 #include <epan/packet.h>
 
-extern const value_string iggy_command_vals[];
+extern value_string_ext   iggy_command_vals_ext;
 extern const value_string iggy_reason_vals[];
 extern value_string_ext   iggy_error_vals_ext; /* BASE_EXT_STRING; 0 is "ok" */
 extern const value_string iggy_version_vals[]; /* packed versions */

@@ -29,9 +29,8 @@ bool iggy_always_wanted(void) { return always; }
 
 /* ---- what the registry knows of our fields ---- */
 
-/* By number from the protocol's on: asked for in each packet, so that calls would cost more than all else together. */
-static const header_field_info **fields;
-static int first_field;
+const header_field_info **iggy_fields;
+int iggy_first_field;
 
 /* Those that are shown beside rows or by checks: their numbers do not stand in a row. */
 static const header_field_info **aside;
@@ -63,13 +62,13 @@ int iggy_last_field(int proto)
 void iggy_wanted_registered(int proto)
 {
     unsigned fields_count = (unsigned)(iggy_last_field(proto) - proto + 1);
-    first_field = proto;
-    fields = g_new0(const header_field_info *, fields_count);
+    iggy_first_field = proto;
+    iggy_fields = g_new0(const header_field_info *, fields_count);
     aside = g_new0(const header_field_info *, fields_count);
     for (unsigned i = 0; i < fields_count; i++) {
-        fields[i] = proto_registrar_get_nth((unsigned)proto + i);
-        if (is_aside(fields[i]->abbrev))
-            aside[aside_count++] = fields[i];
+        iggy_fields[i] = proto_registrar_get_nth((unsigned)proto + i);
+        if (is_aside(iggy_fields[i]->abbrev))
+            aside[aside_count++] = iggy_fields[i];
     }
 }
 
@@ -100,24 +99,19 @@ bool iggy_experts_wanted(void)
     return have_tap_listener(tap) || (proto > 0 && proto_registrar_get_nth((unsigned)proto)->ref_type != HF_REF_TYPE_NONE);
 }
 
-bool iggy_field_wanted(proto_tree *tree, int hf)
-{
-    return tree && (PTREE_DATA(tree)->visible || fields[hf - first_field]->ref_type != HF_REF_TYPE_NONE);
-}
-
 bool iggy_fields_wanted(proto_tree *tree, const int *numbers, unsigned count)
 {
     if (!tree || PTREE_DATA(tree)->visible)
         return tree != NULL;
     for (unsigned i = 0; i < count; i++)
-        if (fields[numbers[i] - first_field]->ref_type != HF_REF_TYPE_NONE)
+        if (iggy_field_info(numbers[i])->ref_type != HF_REF_TYPE_NONE)
             return true;
     return false;
 }
 
 bool iggy_range_wanted(proto_tree *tree, int first, int last)
 {
-    if (tree && (PTREE_DATA(tree)->visible || any_referenced(fields + (first - first_field), (unsigned)(last - first + 1))))
+    if (tree && (PTREE_DATA(tree)->visible || any_referenced(iggy_fields + (first - iggy_first_field), (unsigned)(last - first + 1))))
         return true;
     return iggy_experts_wanted();
 }

@@ -29,8 +29,19 @@ bool iggy_always_wanted(void);
 /** Whether expert items are listened to, or all of them are filtered for. */
 bool iggy_experts_wanted(void);
 
+/* What the registry knows of our fields, by number from the protocol's on: asked for so often that calls would cost more than
+ * all else together. */
+extern const header_field_info **iggy_fields;
+extern int iggy_first_field;
+
+/** What the registry knows of one of our fields. */
+static inline const header_field_info *iggy_field_info(int hf) { return iggy_fields[hf - iggy_first_field]; }
+
 /** Whether the tree is visible or the field is referenced: ours alone. */
-bool iggy_field_wanted(proto_tree *tree, int hf);
+static inline bool iggy_field_wanted(proto_tree *tree, int hf)
+{
+    return tree && (PTREE_DATA(tree)->visible || iggy_field_info(hf)->ref_type != HF_REF_TYPE_NONE);
+}
 
 /** The same for some. */
 bool iggy_fields_wanted(proto_tree *tree, const int *numbers, unsigned count);

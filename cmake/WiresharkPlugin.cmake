@@ -51,9 +51,11 @@ function(iggy_add_sanitizers target)
 endfunction()
 
 # Most functions of a frame's way are short and stand in other files than their callers. Wireshark's build has ENABLE_LTO.
+set(_lto OFF)
 if(IGGY_LTO AND NOT IGGY_SANITIZE)
-    check_ipo_supported(RESULT IGGY_HAS_LTO LANGUAGES C)
+    check_ipo_supported(RESULT _lto LANGUAGES C)
 endif()
+set(IGGY_HAS_LTO ${_lto} CACHE INTERNAL "Whether release builds are optimised across files")
 function(iggy_optimise_across_files target)
     if(IGGY_HAS_LTO)
         set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION_RELEASE ON

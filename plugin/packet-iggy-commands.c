@@ -24,9 +24,6 @@ static const iggy_command_t  *by_operation[256]; /* NULL where an operation has 
 static const iggy_operation_t *operations[256];
 static unsigned               operations_count;
 
-value_string_ext *iggy_code_vals_ext;
-value_string_ext *iggy_operation_vals_ext;
-
 static int by_code(const void *a, const void *b)
 {
     uint32_t x = (*(const iggy_command_t *const *)a)->code;
@@ -58,30 +55,6 @@ static void gather_commands(void)
         of_code[commands[n]->code] = commands[n];
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = ((const value_string *)a)->value, y = ((const value_string *)b)->value;
-    return x < y ? -1 : x > y;
-}
-
-/* Sorted, so that Wireshark can search them by halves. */
-static void name_all(void)
-{
-    value_string *code_vals = g_new0(value_string, commands_count + 1);
-    for (unsigned i = 0; i < commands_count; i++) {
-        code_vals[i].value = commands[i]->code;
-        code_vals[i].strptr = commands[i]->name;
-    }
-    value_string *operation_vals = g_new0(value_string, operations_count + 1);
-    for (unsigned i = 0; i < operations_count; i++) {
-        operation_vals[i].value = iggy_operations[i].value;
-        operation_vals[i].strptr = iggy_operations[i].name;
-    }
-    qsort(operation_vals, operations_count, sizeof *operation_vals, by_value);
-    iggy_code_vals_ext = value_string_ext_new(code_vals, commands_count + 1, "iggy_code_vals");
-    iggy_operation_vals_ext = value_string_ext_new(operation_vals, operations_count + 1, "iggy_operation_vals");
-}
-
 void iggy_commands_init(void)
 {
     if (commands)
@@ -91,7 +64,48 @@ void iggy_commands_init(void)
         operations[o->value] = o;
         operations_count++;
     }
-    name_all();
+}
+
+/* ---- names of values ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = ((const value_string *)a)->value, y = ((const value_string *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+/* Sorted, so that Wireshark can search them by halves: every frame shows them. */
+static void name_values(hf_register_info *field, value_string *names, unsigned count, const char *what)
+{
+    qsort(names, count, sizeof *names, by_value);
+    field->hfinfo.strings = value_string_ext_new(names, count + 1, what);
+    field->hfinfo.display |= BASE_EXT_STRING;
+}
+
+void iggy_name_codes(hf_register_info *field)
+{
+    static value_string *names;
+    if (!names) {
+        names = g_new0(value_string, commands_count + 1);
+        for (unsigned i = 0; i < commands_count; i++) {
+            names[i].value = commands[i]->code;
+            names[i].strptr = commands[i]->name;
+        }
+    }
+    name_values(field, names, commands_count, "iggy_code");
+}
+
+void iggy_name_operations(hf_register_info *field)
+{
+    static value_string *names;
+    if (!names) {
+        names = g_new0(value_string, operations_count + 1);
+        for (unsigned i = 0; i < operations_count; i++) {
+            names[i].value = iggy_operations[i].value;
+            names[i].strptr = iggy_operations[i].name;
+        }
+    }
+    name_values(field, names, operations_count, "iggy_operation");
 }
 
 const iggy_command_t *iggy_command(uint32_t code) { return code < CODES ? of_code[code] : NULL; }

@@ -59,9 +59,9 @@ uint32_t iggy_login_code(iggy_pdu_t *pdu);
 const char *iggy_code_name(packet_info *pinfo, uint32_t code);
 const char *iggy_operation_name(packet_info *pinfo, uint8_t operation);
 
-/* value strings made from the tables at registration; strings of iggy.code and iggy.operation (BASE_EXT_STRING: every frame
- * shows them, and a search from the beginning would cost more than the line around it) */
-extern value_string_ext *iggy_code_vals_ext, *iggy_operation_vals_ext;
+/** Name the values of a field that is not registered yet, from the tables: codes of client commands; operations. */
+void iggy_name_codes(hf_register_info *field);
+void iggy_name_operations(hf_register_info *field);
 
 extern const iggy_operation_t iggy_operations[]; /* operations.tsv in order; ends with name NULL */
 

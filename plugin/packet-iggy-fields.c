@@ -321,7 +321,7 @@ void iggy_register_header_fields(int proto)
 {
     static hf_register_info hf[] = {
         { &hf_iggy_operation,
-          { "Operation", "iggy.operation", FT_UINT8, BASE_DEC | BASE_EXT_STRING, NULL, 0x0, NULL, HFILL } },
+          { "Operation", "iggy.operation", FT_UINT8, BASE_DEC, NULL, 0x0, NULL, HFILL } },
         { &hf_iggy_op,
           { "Op", "iggy.op", FT_UINT64, BASE_DEC, NULL, 0x0, "Position in the log of a consensus group", HFILL } },
         { &hf_iggy_view,
@@ -341,7 +341,7 @@ void iggy_register_header_fields(int proto)
             "Node id of the replica that made the frame", HFILL } },
     };
     iggy_commands_init();
-    hf[0].hfinfo.strings = iggy_operation_vals_ext;
+    iggy_name_operations(&hf[0]);
     proto_register_field_array(proto, hf, array_length(hf));
 }
 

@@ -334,7 +334,7 @@ static hf_register_info hf[] = {
     { &hf_iggy_release, { "Release", "iggy.release", FT_UINT32, BASE_DEC, NULL, 0, "Always 0: not the version", HFILL } },
     { &hf_iggy_command, { "Command", "iggy.command", FT_UINT8, BASE_DEC | BASE_EXT_STRING, &iggy_command_vals_ext, 0,
                           "Command of the header, not the client's command code (iggy.code)", HFILL } },
-    { &hf_iggy_code, { "Command code", "iggy.code", FT_UINT32, BASE_DEC | BASE_EXT_STRING, NULL, 0,
+    { &hf_iggy_code, { "Command code", "iggy.code", FT_UINT32, BASE_DEC, NULL, 0,
                        "What the client asks for: from the header of a request with operation non_replicated, else from the "
                        "operation, the login's body or the matched request", HFILL } },
     { &hf_iggy_reserved_command, { "Bytes of the command", "iggy.reserved_command", FT_BYTES, BASE_NONE, NULL, 0,
@@ -370,7 +370,7 @@ void iggy_register_headers(int proto)
     iggy_commands_init();
     for (size_t i = 0; i < array_length(hf); i++)
         if (hf[i].p_id == &hf_iggy_code)
-            hf[i].hfinfo.strings = iggy_code_vals_ext; /* made from the tables when the protocol is registered */
+            iggy_name_codes(&hf[i]);
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     expert_register_field_array(expert_register_protocol(proto), ei, array_length(ei));

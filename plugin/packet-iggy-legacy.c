@@ -249,7 +249,7 @@ static bool looks_like_frame(const iggy_legacy_t *legacy, tvbuff_t *tvb, uint32_
     if (tvb_captured_length(tvb) < PREFIX || !frame_length(tvb, 0, from_client))
         return false;
     if (from_client)
-        return try_val_to_str_ext(tvb_get_letohl(tvb, 4), iggy_code_vals_ext) != NULL;
+        return iggy_command(tvb_get_letohl(tvb, 4)) != NULL;
     for (wmem_list_frame_t *open = wmem_list_head(legacy->open); open; open = wmem_list_frame_next(open))
         if (((const iggy_legacy_exchange_t *)wmem_list_frame_data(open))->received == position)
             return true;
@@ -443,7 +443,7 @@ void iggy_register_legacy(void)
           { "Length", "iggy.legacy.length", FT_UINT32, BASE_DEC, NULL, 0x0,
             "Bytes that follow: of code and body in a request, of the body in a reply", HFILL } },
         { &hf_iggy_legacy_code,
-          { "Code", "iggy.legacy.code", FT_UINT32, BASE_DEC | BASE_EXT_STRING, NULL, 0x0, "Command; generated in replies", HFILL } },
+          { "Code", "iggy.legacy.code", FT_UINT32, BASE_DEC, NULL, 0x0, "Command; generated in replies", HFILL } },
         { &hf_iggy_legacy_status,
           { "Status", "iggy.legacy.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &iggy_error_vals_ext, 0x0,
             "0, or an error code", HFILL } },
@@ -466,7 +466,7 @@ void iggy_register_legacy(void)
         { &ei_iggy_legacy_lost,
           { "iggy.legacy.expert.out_of_step", PI_PROTOCOL, PI_WARN, "A prefix that no frame has: out of step", EXPFILL } },
     };
-    hf[1].hfinfo.strings = iggy_code_vals_ext; /* made from the tables of commands */
+    iggy_name_codes(&hf[1]);
     proto_iggy_legacy = proto_register_protocol("Apache Iggy (before 0.9)", "Iggy (before 0.9)", "iggy.legacy");
     proto_register_field_array(proto_iggy_legacy, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));

@@ -389,7 +389,7 @@ void iggy_register_replica(int proto)
           { "Timestamp", "iggy.suffix.timestamp", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, NULL, HFILL } },
         { &hf_iggy_suffix_request, { "Request", "iggy.suffix.request", FT_UINT64, BASE_DEC, NULL, 0, NULL, HFILL } },
         { &hf_iggy_suffix_operation,
-          { "Operation", "iggy.suffix.operation", FT_UINT8, BASE_DEC | BASE_EXT_STRING, NULL, 0, "0 in a blank entry", HFILL } },
+          { "Operation", "iggy.suffix.operation", FT_UINT8, BASE_DEC, NULL, 0, "0 in a blank entry", HFILL } },
         { &hf_iggy_suffix_group,
           { "Consensus group", "iggy.suffix.consensus_group", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL } },
         { &hf_iggy_suffix_acting_user,
@@ -440,7 +440,7 @@ void iggy_register_replica(int proto)
     iggy_commands_init();
     for (size_t i = 0; i < array_length(hf); i++)
         if (hf[i].p_id == &hf_iggy_suffix_operation)
-            hf[i].hfinfo.strings = iggy_operation_vals_ext;
+            iggy_name_operations(&hf[i]);
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     register_experts(proto);

@@ -111,7 +111,8 @@ bool iggy_fields_wanted(proto_tree *tree, const int *numbers, unsigned count)
 
 bool iggy_range_wanted(proto_tree *tree, int first, int last)
 {
-    if (tree && (PTREE_DATA(tree)->visible || any_referenced(iggy_fields + (first - iggy_first_field), (unsigned)(last - first + 1))))
+    const header_field_info **from = iggy_fields + (first - iggy_first_field);
+    if (tree && (PTREE_DATA(tree)->visible || any_referenced(from, (unsigned)(last - first + 1))))
         return true;
     return iggy_experts_wanted();
 }

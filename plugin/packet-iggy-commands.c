@@ -78,7 +78,7 @@ static int by_value(const void *a, const void *b)
 static void name_values(hf_register_info *field, value_string *names, unsigned count, const char *what)
 {
     qsort(names, count, sizeof *names, by_value);
-    field->hfinfo.strings = value_string_ext_new(names, count + 1, what);
+    field->hfinfo.strings = iggy_value_string_ext_new(names, count + 1, what);
     field->hfinfo.display |= BASE_EXT_STRING;
 }
 

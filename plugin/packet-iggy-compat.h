@@ -37,7 +37,6 @@ typedef gboolean iggy_bool;
 
 #if !IGGY_WS_AT_LEAST(4, 3)
 #define tvb_get_uint8(tvb, offset)  tvb_get_guint8((tvb), (offset))
-#define tvb_get_int8(tvb, offset)   tvb_get_gint8((tvb), (offset))
 #endif
 
 /* What plugin_describe answers, for the list of plugins. */
@@ -84,11 +83,11 @@ typedef gboolean iggy_bool;
 #define iggy_val_to_str(pool, value, strings, format) ((void)(pool), val_to_str((value), (strings), (format)))
 #endif
 
-/* A buffer of text with room from the beginning. */
-#if IGGY_WS_AT_LEAST(4, 1)
-#define iggy_strbuf_new(pool, size) wmem_strbuf_new_sized((pool), (size))
+/* Names of values that Wireshark searches by halves; the last of `count` is NULL. 4.6 wants the memory pool. */
+#if IGGY_WS_AT_LEAST(4, 5)
+#define iggy_value_string_ext_new(values, count, name) value_string_ext_new(wmem_epan_scope(), (values), (count), (name))
 #else
-#define iggy_strbuf_new(pool, size) wmem_strbuf_sized_new((pool), (size), 0)
+#define iggy_value_string_ext_new(values, count, name) value_string_ext_new((values), (count), (name))
 #endif
 
 /* A text with escapes for what is not printable; it moved, and takes plain characters since. */

@@ -121,9 +121,9 @@ static void append_bytes(iggy_text_t *line, uint64_t bytes)
     double scaled = (double)bytes / 1000.0;
     for (; scaled >= 1000.0 && unit + 1 < G_N_ELEMENTS(units); unit++)
         scaled /= 1000.0;
-    char number[32];
-    snprintf(number, sizeof number, ", %.1f ", scaled);
-    append_pair(line, number, units[unit]);
+    char number[32]; /* with a point in every locale, as above */
+    append_pair(line, ", ", g_ascii_formatd(number, sizeof number, "%.1f", scaled));
+    append_pair(line, " ", units[unit]);
 }
 
 static void append_count(const iggy_facts_t *facts, iggy_text_t *line, iggy_fact_t fact, const char *one, const char *many)

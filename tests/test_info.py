@@ -5,12 +5,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lines of real captures, written by hand from what their clients were told to do, and lines of made frames."""
 
+import shutil
+import subprocess
+
 import pytest
 import synth
 from synth import ident, name, reply, request, u8, u32, u64
 
 CLIENT = 0x1B97BA6D_F019_45C8_8602_931EAA93BB68
-GET_STREAMS, GET_CLIENT, DESCRIBE_OPTIONS, GET_STREAM, POLL = 201, 21, 13, 200, 100
+GET_STREAMS, GET_CLIENT, DESCRIBE_OPTIONS, GET_STREAM, POLL, GET_SNAPSHOT = 201, 21, 13, 200, 100, 11
 CREATE_STREAM = 128
 
 # Packet and line; the clients' programs polled by these strategies, in this order.
@@ -73,6 +76,31 @@ def test_a_reply_alone(tshark, tmp_path):
     lines = lines_of(tshark, tmp_path, reply(client=CLIENT, request=4, cluster=synth.CLUSTER),
                      reply(u32(0), operation=CREATE_STREAM, client=CLIENT, request=5, cluster=synth.CLUSTER))
     assert lines == ["Reply #4 (request not captured)", "Reply #5 create_stream"]
+
+
+def size(count):
+    """As C's printf rounds it: Python does the same."""
+    return "%d B" % count if count < 1000 else "%.1f kB" % (count / 1000) if count < 1_000_000 else "%.1f MB" % (count / 1000 / 1000)
+
+
+@pytest.mark.parametrize("comma", [False, True], ids=["point", "comma"])
+def test_sizes(tshark, tmp_path, comma):
+    """A snapshot is as large as its reply's body. Some locales write a number's fraction behind a comma."""
+    counts = [1, 999, 1000, 1049, 1050, 1051, 1150, 9999, 99_949, 99_950, 999_949, 999_950, 999_999, 1_000_000, 1_250_000]
+    if comma:
+        make = ["localedef", "-i", "de_DE", "-f", "UTF-8", tshark.folder / "de_DE.UTF-8"]
+        if not shutil.which(make[0]) or subprocess.run(make, stderr=subprocess.DEVNULL, check=False).returncode:
+            pytest.skip("no sources of locales")
+        tshark = tshark.with_environment(LOCPATH=str(tshark.folder), LC_ALL="de_DE.UTF-8")
+    capture = synth.Capture()
+    connection = capture.connection()
+    last = []
+    for number, count in enumerate(counts):
+        connection.client(request(u8(1) + u8(1) + u8(1), code=GET_SNAPSHOT, client=CLIENT, request=number, session=9))
+        last.append(connection.server(reply(bytes([1]) * count, client=CLIENT, request=number), mss=60_000))
+    lines = tshark.info(capture.write(tmp_path / "sizes.pcap"))
+    assert [lines[packet - 1] for packet in last] == \
+        ["Reply #%d get_snapshot_file, %s" % (number, size(count)) for number, count in enumerate(counts)]
 
 
 # What an empty reply means, by code (commands.md); those not named say nothing by it.

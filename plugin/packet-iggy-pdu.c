@@ -237,15 +237,7 @@ static void dissect_body(iggy_pdu_t *pdu, bool first_pass)
 
 /* ---- columns ---- */
 
-#define LINE_PREFIX 64u /* room before the text of a line: for the column and for the tree something else stands there */
-#define LINE_SIZE (LINE_PREFIX + COL_MAX_INFO_LEN)
-
-/* `text` has LINE_PREFIX bytes of room before it. Returns the whole. */
-static const char *with_prefix(char *text, const char *prefix)
-{
-    size_t length = strlen(prefix);
-    return (const char *)memcpy(text - length, prefix, length);
-}
+#define SEPARATOR " | " /* between those of a packet; col_append_sep_str() would read all that is there several times */
 
 /* Several frames of a packet stand one after the other; the fence keeps what an earlier one wrote. */
 static void fill_columns(iggy_pdu_t *pdu)
@@ -255,16 +247,17 @@ static void fill_columns(iggy_pdu_t *pdu)
     bool visible = pdu->tree && PTREE_DATA(pdu->tree)->visible;
     if (!info && !visible)
         return;
-    char line[LINE_SIZE], *text = line + LINE_PREFIX;
+    char line[COL_MAX_INFO_LEN];
+    const char *text = line + strlen(SEPARATOR);
     iggy_text_t writer;
-    iggy_text_begin(&writer, text, sizeof line - LINE_PREFIX);
+    iggy_text_begin(&writer, line, sizeof line);
+    iggy_text_string(&writer, SEPARATOR);
     iggy_info(pdu, &writer);
     if (info) {
         col_set_str(columns, COL_PROTOCOL, "Iggy");
         col_clear(columns, COL_INFO);
         const char *before = col_get_text(columns, COL_INFO);
-        /* col_append_sep_str() would read all that is there several times */
-        col_add_str(columns, COL_INFO, before && *before ? with_prefix(text, " | ") : text);
+        col_add_str(columns, COL_INFO, before && *before ? line : text);
         col_set_fence(columns, COL_INFO);
     }
     iggy_append_strings(pdu->item, ", ", text, "");

@@ -73,7 +73,7 @@ extern const iggy_command_t iggy_commands_messages[]; /* 100..123 (messages.md, 
 extern const iggy_command_t iggy_commands_streams[];  /* 200..503 (commands.md 7) */
 extern const iggy_command_t iggy_commands_groups[];   /* 600..606 (commands.md 8) */
 
-/** Sorts the tables and makes the value strings; call before fields are registered. */
+/** Makes one table of those of the groups: before all else that is here. */
 void iggy_commands_init(void);
 void iggy_register_commands_system(int proto);
 void iggy_register_commands_changes(int proto);

@@ -340,7 +340,6 @@ void iggy_register_header_fields(int proto)
           { "Replica", "iggy.replica", FT_UINT8, BASE_DEC, NULL, 0x0,
             "Node id of the replica that made the frame", HFILL } },
     };
-    iggy_commands_init();
     iggy_name_operations(&hf[0]);
     proto_register_field_array(proto, hf, array_length(hf));
 }

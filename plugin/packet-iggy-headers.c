@@ -367,7 +367,6 @@ static ei_register_info ei[] = {
 void iggy_register_headers(int proto)
 {
     static int *const ett[] = { &ett_iggy_group, &ett_iggy_result_entry };
-    iggy_commands_init();
     for (size_t i = 0; i < array_length(hf); i++)
         if (hf[i].p_id == &hf_iggy_code)
             iggy_name_codes(&hf[i]);

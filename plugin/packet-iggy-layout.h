@@ -224,7 +224,6 @@ void iggy_walk_note(iggy_walk_t *walk, iggy_fact_t fact, uint64_t value, int off
 /* add .flags = IGGY_NOT_EMPTY for `name`; without for str8 */
 #define IGGY_NAME(field, length, ...) { .kind = IGGY_ROW_TEXT, .size = 1, .hf = &(field), .hf_2 = &(length), __VA_ARGS__ }
 #define IGGY_STR32(field, length, ...) { .kind = IGGY_ROW_TEXT, .size = 4, .hf = &(field), .hf_2 = &(length), __VA_ARGS__ }
-#define IGGY_BYTES32(field, length, ...) { .kind = IGGY_ROW_BYTES, .size = 4, .hf = &(field), .hf_2 = &(length), __VA_ARGS__ }
 #define IGGY_SPAN(field, reg, ...) { .kind = IGGY_ROW_SPAN, .hf = &(field), .count = (reg), __VA_ARGS__ }
 #define IGGY_REST(field, ...) { .kind = IGGY_ROW_REST, .hf = &(field), __VA_ARGS__ }
 #define IGGY_IDENT(id, name, fact_id, ...) \

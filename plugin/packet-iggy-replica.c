@@ -437,7 +437,6 @@ void iggy_register_replica(int proto)
             "Bit n: replica n is in sync", HFILL } },
     };
     static int *ett[] = { &ett_iggy_suffix, &ett_iggy_manifest_entry, &ett_iggy_reported_session, &ett_iggy_partition_status };
-    iggy_commands_init();
     for (size_t i = 0; i < array_length(hf); i++)
         if (hf[i].p_id == &hf_iggy_suffix_operation)
             iggy_name_operations(&hf[i]);

@@ -97,8 +97,10 @@ static void check_item(const place_t *place, const iggy_row_t *rows, const iggy_
         FAULT(place, rows, row, "%s (%s) does not hold %u bytes", info->abbrev, ftype_name(info->type), row->size);
     if (row->size == 0)
         FAULT(place, rows, row, "%s has no bytes", info->abbrev);
-    if ((row->flags & IGGY_KNOWN) && !info->strings)
+    if ((row->flags & IGGY_KNOWN) && (!info->strings || (info->display & BASE_EXT_STRING)))
         FAULT(place, rows, row, "%s has no value string to know its values from", info->abbrev);
+    if (row->label && (info->display & BASE_EXT_STRING))
+        FAULT(place, rows, row, "%s: labels name the values of plain value strings alone", info->abbrev);
     for (const iggy_sentinel_t *s = row->sentinels; s && s->text; s++)
         if (!is_number(info->type) && info->type != FT_ABSOLUTE_TIME)
             FAULT(place, rows, row, "%s cannot have special values", info->abbrev);

@@ -16,7 +16,7 @@
 
 #include <epan/prefs.h>
 
-#include "packet-iggy-fields.h"
+#include "packet-iggy-text.h"
 #include "packet-iggy-wanted.h"
 
 static int hf_iggy_checksum = IGGY_UNREGISTERED;

@@ -10,7 +10,6 @@
 #define PACKET_IGGY_FIELDS_H
 
 #include "packet-iggy-layout.h"
-#include "packet-iggy-text.h"
 
 /* names and ids; X_name_length is the prefix of the text on the wire */
 extern int hf_iggy_stream_id, hf_iggy_stream_name, hf_iggy_stream_name_length;

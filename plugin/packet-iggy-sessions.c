@@ -16,8 +16,8 @@
 #include <epan/to_str.h>
 
 #include "packet-iggy-connection.h"
-#include "packet-iggy-fields.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-text.h"
 #include "packet-iggy-time.h"
 #include "packet-iggy-values.h"
 #include "packet-iggy-wanted.h"

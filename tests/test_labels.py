@@ -72,14 +72,13 @@ def test_a_name_does_not_break_the_line(tshark, tmp_path, two_pass):
 
 
 def test_control_characters_at_every_place(tshark, tmp_path):
-    """Lines are looked through eight bytes at a time: each place in them, and the neighbours of what is escaped."""
+    """Lines are looked through eight bytes at a time: each place in them and at their end, and the neighbours of what is escaped."""
     shown = {"\x01": "\\001", "\x1f": "\\037", "\x7f": "\\177", " ": " ", "~": "~", "\xa0": "\xa0"}
-    places = [(place, letter) for place in range(20) for letter in shown]
-    names = ["x" * place + letter + "y" * (19 - place) for place, letter in places]
+    around = [("x" * place, letter, "y" * rest) for place in range(20) for letter in shown for rest in (0, 19 - place)]
     capture = synth.Capture()
     connection = capture.connection()
     connection.client(synth.request(code=201, request=1, session=1))
-    connection.server(synth.reply(b"".join(map(stream, names)), request=1))
+    connection.server(synth.reply(b"".join(stream("".join(name)) for name in around), request=1))
     lines = [line.strip() for line in tshark.verbose(capture.write(tmp_path / "controls.pcap")).split("\n")]
     assert [line for line in lines if line.startswith("Stream 1: ")] == \
-        ["Stream 1: " + "x" * place + shown[letter] + "y" * (19 - place) + ", 0 topics, 0 messages" for place, letter in places]
+        ["Stream 1: %s%s%s, 0 topics, 0 messages" % (before, shown[letter], behind) for before, letter, behind in around]

@@ -16,8 +16,8 @@
 #define IGGY_TELLS      0x04u /* the reply's layout tells 0.11.0 from 0.12 (commands.md 10.3) */
 #define IGGY_LATE_REPLY 0x08u /* answered when there is something (106, 107, 109) */
 #define IGGY_TELLS_0_12_2 0x10u /* the reply's layout tells 0.12.2 from the versions before it */
-#define IGGY_REPEATS    0x40u /* sent over and over: bodies are compared with the one before (packet-iggy-repeats.h) */
 #define IGGY_ENTERS     0x20u /* login or bind: an eviction answers it (framing.md 6) */
+#define IGGY_REPEATS    0x40u /* sent over and over: bodies are compared with the one before (packet-iggy-repeats.h) */
 
 typedef struct {
     uint32_t code;

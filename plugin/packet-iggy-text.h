@@ -63,7 +63,8 @@ typedef struct {
 
 /**
  * Begin the line of a visible item with what it says already. What is appended to `line->text` then comes into the tree with
- * iggy_line_end(): one copy, where proto_item_append_text() makes the line, measures it and prints behind it.
+ * iggy_line_end(): one copy, where proto_item_append_text() makes the line, measures it and prints behind it. Until then nobody
+ * else may append to the item.
  */
 void iggy_line_begin(iggy_line_t *line, proto_item *item);
 /** Begin the whole line of a field that is to be added with a format: its name. Cheaper for Wireshark than a value alone. */

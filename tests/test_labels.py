@@ -72,7 +72,7 @@ def test_a_name_does_not_break_the_line(tshark, tmp_path, two_pass):
 
 
 def test_control_characters_at_every_place(tshark, tmp_path):
-    """Lines are looked through eight bytes at a time: each place in them and at their end, and the neighbours of what is escaped."""
+    """Lines are looked through eight bytes at a time: each place in them and at their end; neighbours of what is escaped."""
     shown = {"\x01": "\\001", "\x1f": "\\037", "\x7f": "\\177", " ": " ", "~": "~", "\xa0": "\xa0"}
     around = [("x" * place, letter, "y" * rest) for place in range(20) for letter in shown for rest in (0, 19 - place)]
     capture = synth.Capture()

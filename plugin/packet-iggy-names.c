@@ -154,28 +154,36 @@ const char *iggy_names_intern(const char *text)
 static history_t *id_history(const space_t *space, const iggy_name_key_t *key, bool make);
 static history_t *name_history(const space_t *space, const iggy_name_key_t *key, const char *text, bool make);
 static void append(history_t *history, const state_t *state);
+static const state_t *state_of(const history_t *history, uint64_t order);
+static const state_t *valid_state(const space_t *space, const iggy_name_key_t *key, const history_t *history, uint64_t order);
 
 /* Names of an address on their way to its cluster. */
 typedef struct {
-    const space_t *cluster;
+    const space_t *address, *cluster;
     uint64_t       since;
 } move_t;
 
 static bool is_free(const history_t *history) { return !history || history->states[history->count - 1].gone; }
 
-/* A thing that the cluster knows nothing of. */
+/*
+ * A thing that the cluster knows nothing of. They come in no order: of things with one name only that moves which the name leads
+ * to, the one that got it last.
+ */
 static void carry_over(void *key, void *value, void *data)
 {
     const id_key_t *id = (const id_key_t *)key;
-    const history_t *history = (const history_t *)value;
     const move_t *move = (const move_t *)data;
-    const char *name = history->states[history->count - 1].name;
     iggy_name_key_t to = { (uint8_t)id->kind, id->stream, id->topic, id->id };
-    if (!name || id_history(move->cluster, &to, false) || !is_free(name_history(move->cluster, &to, name, false)))
+    const state_t *known = valid_state(move->address, &to, (const history_t *)value, move->since);
+    if (!known)
         return;
-    state_t state = { move->since, 0, name, id->id, false };
+    const state_t *led = state_of(name_history(move->address, &to, known->name, false), move->since);
+    if (!led || led->gone || led->id != id->id || id_history(move->cluster, &to, false) ||
+        !is_free(name_history(move->cluster, &to, known->name, false)))
+        return;
+    state_t state = { move->since, 0, known->name, id->id, false };
     append(id_history(move->cluster, &to, true), &state);
-    append(name_history(move->cluster, &to, name, true), &state);
+    append(name_history(move->cluster, &to, known->name, true), &state);
 }
 
 static space_t *new_space(void)
@@ -229,7 +237,7 @@ static void bind_cluster(const iggy_pdu_t *pdu, struct iggy_names_view *view)
     view->since = iggy_conversation_order(pdu);
     if (space == view->before)
         return;
-    move_t move = { space, view->since };
+    move_t move = { view->before, space, view->since };
     if (!view->before->bound)
         wmem_map_foreach(view->before->by_id, carry_over, &move);
     wmem_map_insert(servers, wmem_strdup(wmem_file_scope(), server_key(pdu)), space);

@@ -290,6 +290,45 @@ def test_names_learnt_before_the_cluster_was_named(dissect, two_pass):
     assert names(frames, before)[0] == [] and names(frames, after)[0] == ["orders"] and names(frames, asked)[0] == ["orders"]
 
 
+def bound_late(capture, teach):
+    """A session with an address whose cluster is named only behind what `teach` teaches; the cluster is known from elsewhere."""
+    elsewhere = capture.connection(server_port=9090, addresses=(b"\x0a\x00\x00\x03", b"\x0a\x00\x00\x04"))
+    elsewhere.client(synth.frame(14, cluster=synth.CLUSTER, replica=1))
+    s = Session(capture, cluster=bytes(16))
+    teach(s)
+    s.cluster = synth.CLUSTER
+    s.do(operation=128, body=name("other") + s.blocks(False), answer=u32(0) + s.stream(99, "other"))
+    return s
+
+
+def test_a_name_that_two_had_goes_to_the_cluster_with_the_later_one(dissect, two_pass):
+    """Thirty pairs of ids with one name each: what was given to another, is not the first one's any more."""
+    def teach(s):
+        for first in (100, 200):
+            s.do(GET_STREAMS, answer=b"".join(s.stream(first + i, "s%d" % i) for i in range(30)))
+
+    capture = synth.Capture()
+    s = bound_late(capture, teach)
+    polls = [(s.poll("s%d" % i, 1), s.poll(100 + i, 1), s.poll(200 + i, 1)) for i in range(30)]
+    frames = dissect(capture, two_pass)
+    for i, (by_name, by_first, by_second) in enumerate(polls):
+        assert [texts(frames, packet, "iggy.stream." + part) for packet, part in (
+            (by_name, "id"), (by_first, "name"), (by_second, "name"))] == [[str(200 + i)], [], ["s%d" % i]]
+
+
+def test_what_is_gone_does_not_go_to_the_cluster(dissect, two_pass):
+    """A topic of a stream that was deleted; the stream's id is used again, without its topics."""
+    def teach(s):
+        s.do(GET_STREAM, ident(7), s.stream(7, "orders", s.topic(1, "old"), 1))
+        s.do(operation=130, body=ident(7), answer=u32(0))
+        s.do(GET_STREAM, ident(7), s.stream(7, "sales"))
+
+    capture = synth.Capture()
+    s = bound_late(capture, teach)
+    packet = s.poll(7, 1)
+    assert names(dissect(capture, two_pass), packet) == (["sales"], [])
+
+
 def test_names_between_servers(dissect, two_pass):
     """A prepare of a partition carries ids alone, in its group."""
     capture = synth.Capture()

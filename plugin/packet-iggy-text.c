@@ -63,11 +63,11 @@ void iggy_text_guid(iggy_text_t *to, const uint8_t *bytes, bool groups)
             at = put_bytes(at, bytes + done, ends[i] - done);
             *at++ = '-';
         }
-        at = put_bytes(at, bytes + done, 16 - done);
+        put_bytes(at, bytes + done, 16 - done);
     } else {
-        at = put_bytes(at, bytes, 16);
+        put_bytes(at, bytes, 16);
     }
-    iggy_text_bytes(to, all, (size_t)(at - all));
+    iggy_text_bytes(to, all, groups ? sizeof all : 32); /* not at - all: where GCC sees the room it warns */
 }
 
 /* ---- lines of items ---- */

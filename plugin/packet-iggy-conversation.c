@@ -330,7 +330,7 @@ static proto_item *add_version(iggy_pdu_t *pdu, proto_tree *tree, const iggy_ver
 {
     const char *spelt = try_val_to_str(state->packed, iggy_version_vals);
     const char *known = val_to_str_const(state->known, known_vals, "preference");
-    if (!spelt) {
+    if (!spelt || !tree || !PTREE_DATA(tree)->visible) {
         proto_item *item = proto_tree_add_uint(tree, hf_iggy_version, pdu->tvb, 0, 0, state->packed);
         iggy_version_spell(item, state->packed);
         proto_item_append_text(item, " (from the %s)", known);

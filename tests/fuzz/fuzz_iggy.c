@@ -267,8 +267,10 @@ static void dissect_packet(epan_dissect_t *edt, packet_t *packet, bool first_pas
     wtap_rec rec;
     if (first_pass && filter)
         prime_filter(edt, filter);
+#if !IGGY_WS_AT_LEAST(4, 5) /* later ones do it themselves */
     if (edt->tree)
         prime_epan_dissect_with_postdissector_wanted_hfids(edt);
+#endif
     make_record(&rec, packet, frames_before + place + 1);
     if (first_pass) {
         if (place == 0)

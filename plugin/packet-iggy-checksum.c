@@ -137,7 +137,10 @@ proto_item *iggy_add_checksum128(iggy_pdu_t *pdu, proto_tree *tree, int offset, 
     const uint8_t *stored = tvb_get_ptr(pdu->tvb, offset, 16);
     iggy_line_t line;
     iggy_line_field(&line, *fields->hf);
-    iggy_text_guid(&line.text, stored, false);
+    if (sum.status == PROTO_CHECKSUM_E_NOT_PRESENT)
+        iggy_text_string(&line.text, "00000000000000000000000000000000");
+    else
+        iggy_text_guid(&line.text, stored, false);
     add_verdict(&line.text, sum);
     proto_item *item = proto_tree_add_bytes_format(tree, *fields->hf, pdu->tvb, offset, 16, stored, "%s", line.buffer);
     show_status(pdu, tree, item, pdu->tvb, offset, fields, sum);

@@ -67,7 +67,28 @@ static void show_sentinel(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *
         proto_tree_add_uint_format(tree, *row->hf, walk->tvb, offset, row->size, (uint32_t)value, "%s", line.buffer);
 }
 
-/* Client ids of one half are numbers: "efcdab89-6745-2301-0000-000000000000 (81985529216486895)". */
+/* Client ids of one half are numbers: "efcdab89-6745-2301-0000-000000000000 (81985529216486895)". All frames of a connection
+ * have the same one, so that its text is kept. */
+static const char *spell_id(const uint8_t *bytes)
+{
+    static struct {
+        uint8_t bytes[16];
+        char    spelt[64];
+    } last;
+    if (!*last.spelt || memcmp(last.bytes, bytes, sizeof last.bytes)) {
+        uint64_t number;
+        iggy_text_t text;
+        memcpy(last.bytes, bytes, sizeof last.bytes);
+        memcpy(&number, bytes, sizeof number);
+        iggy_text_begin(&text, last.spelt, sizeof last.spelt);
+        iggy_text_guid(&text, bytes, true);
+        iggy_text_string(&text, " (");
+        iggy_text_decimal(&text, GUINT64_FROM_LE(number));
+        iggy_text_string(&text, ")");
+    }
+    return last.spelt;
+}
+
 static proto_item *show_guid(iggy_walk_t *walk, const iggy_row_t *row, proto_tree *tree, int offset)
 {
     if (!tree || !PTREE_DATA(tree)->visible || tvb_get_letoh64(walk->tvb, offset + 8) != 0)
@@ -76,10 +97,7 @@ static proto_item *show_guid(iggy_walk_t *walk, const iggy_row_t *row, proto_tre
     tvb_get_guid(walk->tvb, offset, &guid, ENC_BIG_ENDIAN);
     iggy_line_t line;
     iggy_line_field(&line, *row->hf);
-    iggy_text_guid(&line.text, walk->bytes + offset, true);
-    iggy_text_string(&line.text, " (");
-    iggy_text_decimal(&line.text, tvb_get_letoh64(walk->tvb, offset));
-    iggy_text_string(&line.text, ")");
+    iggy_text_string(&line.text, spell_id(walk->bytes + offset));
     return proto_tree_add_guid_format(tree, *row->hf, walk->tvb, offset, row->size, &guid, "%s", line.buffer);
 }
 

@@ -82,3 +82,15 @@ def test_control_characters_at_every_place(tshark, tmp_path):
     lines = [line.strip() for line in tshark.verbose(capture.write(tmp_path / "controls.pcap")).split("\n")]
     assert [line for line in lines if line.startswith("Stream 1: ")] == \
         ["Stream 1: %s%s%s, 0 topics, 0 messages" % (before, shown[letter], behind) for before, letter, behind in around]
+
+
+def test_what_a_line_cuts_off_does_not_change_it(tshark, tmp_path):
+    """A line break behind the end of the line; a letter without width is not spelt differently because of it."""
+    capture = synth.Capture()
+    connection = capture.connection()
+    connection.client(synth.request(code=201, request=1, session=1))
+    names = ["\u200b" + "x" * 227 + last + "x" * 20 for last in "x\n"]  # byte 240 of "Stream 1: ..."
+    connection.server(synth.reply(b"".join(map(stream, names)), request=1))
+    lines = [line.strip() for line in tshark.verbose(capture.write(tmp_path / "cut.pcap")).split("\n")]
+    one, other = [line for line in lines if "Stream 1: " in line]
+    assert one == other and one.endswith("x" * 200)

@@ -690,7 +690,7 @@ static inline int read_item(iggy_walk_t *walk, const iggy_row_t *row, int offset
 {
     if (!there(walk, row, offset, row->size))
         return offset;
-    if (row->put || row->fact) {
+    if (row->put || (row->fact && !walk->known)) {
         uint64_t value = number_at(walk, offset, row->size <= 8 ? row->size : 8);
         walk->reg[row->put] = value;
         if (row->put && !(row->flags & IGGY_ASIDE))
@@ -724,6 +724,13 @@ static inline bool is_read_only(const iggy_walk_t *walk, const iggy_row_t *row, 
     return walk->rows_alone && (row->kind == IGGY_ROW_RESERVED || !iggy_field_wanted(tree, *row->hf));
 }
 
+/* In a filter's tree: bytes that are there, in every version, read before, and not asked for. */
+static inline bool is_passed_over(const iggy_row_t *row, proto_tree *tree)
+{
+    return row->kind <= IGGY_ROW_RESERVED && !row->put && !row->when && !row->since && !row->until && !row->flags &&
+           (row->kind == IGGY_ROW_RESERVED || !iggy_field_wanted(tree, *row->hf));
+}
+
 static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *, int) = {
     [IGGY_ROW_ITEM] = walk_item,     [IGGY_ROW_RESERVED] = walk_reserved, [IGGY_ROW_TEXT] = walk_string,
     [IGGY_ROW_BYTES] = walk_string,  [IGGY_ROW_SPAN] = walk_span,         [IGGY_ROW_REST] = walk_rest,
@@ -734,7 +741,12 @@ static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *,
 
 int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, int offset)
 {
+    bool known = walk->known && walk->rows_alone;
     for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END && !walk->failed; row++) {
+        if (known && is_passed_over(row, tree)) {
+            offset += row->size;
+            continue;
+        }
         if (!row_holds(walk, row, offset))
             continue;
         if (is_read_only(walk, row, tree))

@@ -149,6 +149,7 @@ typedef struct iggy_walk {
     unsigned    items;     /* items shown so far */
     bool        silent;    /* the item limit is reached: walk on, show no more */
     bool        rows_alone; /* iggy_rows_alone(): rows whose fields nobody looks for are read, not shown */
+    bool        known;     /* an earlier walk of the same bytes has noted the facts of items, and all of them are there */
     iggy_facts_t *facts;   /* where facts go; NULL in mode FIT */
     /* What the facts that are kept came from (packet-iggy-repeats.h): */
     int         decided;   /* they depend on the bytes up to here, */

@@ -206,10 +206,10 @@ static const struct {
     { "username", MEANS_NEW_NAME, NULL },
 };
 
-static int known_option(const char *key)
+static int known_option(const uint8_t *key, size_t length)
 {
     for (int i = 0; i < (int)G_N_ELEMENTS(known_options); i++)
-        if (strcmp(known_options[i].key, key) == 0)
+        if (strlen(known_options[i].key) == length && memcmp(known_options[i].key, key, length) == 0)
             return i;
     return -1;
 }
@@ -332,9 +332,7 @@ static void show_typed(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t
 static int entry_key(iggy_walk_t *walk, int value_offset)
 {
     int length = (int)walk->reg[IGGY_REG_KEY_LENGTH];
-    int offset = value_offset - 5 - length;
-    wmem_allocator_t *pool = walk->pdu->pinfo->pool;
-    return known_option((const char *)tvb_get_string_enc(pool, walk->tvb, offset, length, ENC_UTF_8 | ENC_NA));
+    return known_option(walk->bytes + value_offset - 5 - length, (size_t)length);
 }
 
 static void show_value(iggy_walk_t *walk, proto_tree *tree, const entry_fields_t *fields, int offset)

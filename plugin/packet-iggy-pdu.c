@@ -109,6 +109,7 @@ static void show_header(iggy_pdu_t *pdu)
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, IGGY_WALK_SHOW, pdu->version, (int)IGGY_HEADER_SIZE);
     walk.rows_alone = rows_alone;
+    walk.known = walk.captured >= (int)IGGY_HEADER_SIZE;
     int after = iggy_walk_rows(&walk, iggy_header_rows(pdu->command), tree, 0);
     iggy_walk_close(&walk, tree, after);
     if (rows_alone)

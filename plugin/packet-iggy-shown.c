@@ -12,7 +12,8 @@
 #include "packet-iggy-wanted.h"
 
 typedef struct {
-    GArray    *numbers; /* of fields */
+    GArray    *numbers; /* of fields; while they are gathered */
+    GPtrArray *fields;  /* the same as const header_field_info *, each once */
     GPtrArray *calls;   /* iggy_shown_t that have to be asked */
     bool       unknown; /* a call among the rows is in no table */
 } shown_list_t;
@@ -89,29 +90,47 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Each once: rows name some fields many times. */
-static void sort_out(GArray *numbers)
+static void sort_out(shown_list_t *list)
 {
+    GArray *numbers = list->numbers;
     g_array_sort(numbers, by_number);
-    unsigned kept = 0;
+    list->fields = g_ptr_array_new();
     for (unsigned i = 0; i < numbers->len; i++)
         if (i == 0 || g_array_index(numbers, int, i) != g_array_index(numbers, int, i - 1))
-            g_array_index(numbers, int, kept++) = g_array_index(numbers, int, i);
-    g_array_set_size(numbers, kept);
+            g_ptr_array_add(list->fields, (void *)iggy_field_info(g_array_index(numbers, int, i)));
+    g_array_free(numbers, TRUE);
+    list->numbers = NULL;
 }
 
-static const shown_list_t *list_of(const iggy_row_t *rows)
+static shown_list_t *new_list(const iggy_row_t *rows)
 {
-    if (!lists)
-        lists = g_hash_table_new(g_direct_hash, g_direct_equal);
-    shown_list_t *list = (shown_list_t *)g_hash_table_lookup(lists, rows);
-    if (list)
-        return list;
-    list = g_new0(shown_list_t, 1);
+    shown_list_t *list = g_new0(shown_list_t, 1);
     list->numbers = g_array_new(FALSE, FALSE, sizeof(int));
     list->calls = g_ptr_array_new();
     add_rows(list, rows);
-    sort_out(list->numbers);
-    g_hash_table_insert(lists, (void *)rows, list);
+    sort_out(list);
+    return list;
+}
+
+/* Frames in a row mostly have the same few arrays of rows: those asked for last need no search. */
+static const shown_list_t *list_of(const iggy_row_t *rows)
+{
+    static struct {
+        const iggy_row_t *rows;
+        shown_list_t     *list;
+    } recent[16];
+    unsigned at = (unsigned)((uintptr_t)rows / sizeof *rows % array_length(recent));
+    if (recent[at].rows == rows)
+        return recent[at].list;
+    if (!lists)
+        lists = g_hash_table_new(g_direct_hash, g_direct_equal);
+    shown_list_t *list = (shown_list_t *)g_hash_table_lookup(lists, rows);
+    if (!list) {
+        list = new_list(rows);
+        g_hash_table_insert(lists, (void *)rows, list);
+    }
+    recent[at].rows = rows;
+    recent[at].list = list;
     return list;
 }
 
@@ -120,7 +139,7 @@ bool iggy_rows_wanted(proto_tree *tree, const iggy_row_t *rows, bool (*unknown)(
     const shown_list_t *list = list_of(rows);
     if (list->unknown)
         return unknown(tree);
-    if (iggy_fields_wanted(tree, (const int *)(const void *)list->numbers->data, list->numbers->len))
+    if (iggy_fields_wanted(tree, (const header_field_info *const *)(const void *)list->fields->pdata, list->fields->len))
         return true;
     for (unsigned i = 0; i < list->calls->len; i++)
         if (((const iggy_shown_t *)g_ptr_array_index(list->calls, i))->wanted(tree))

@@ -99,14 +99,9 @@ bool iggy_experts_wanted(void)
     return have_tap_listener(tap) || (proto > 0 && proto_registrar_get_nth((unsigned)proto)->ref_type != HF_REF_TYPE_NONE);
 }
 
-bool iggy_fields_wanted(proto_tree *tree, const int *numbers, unsigned count)
+bool iggy_fields_wanted(proto_tree *tree, const header_field_info *const *of, unsigned count)
 {
-    if (!tree || PTREE_DATA(tree)->visible)
-        return tree != NULL;
-    for (unsigned i = 0; i < count; i++)
-        if (iggy_field_info(numbers[i])->ref_type != HF_REF_TYPE_NONE)
-            return true;
-    return false;
+    return tree && (PTREE_DATA(tree)->visible || any_referenced(of, count));
 }
 
 bool iggy_range_wanted(proto_tree *tree, int first, int last)

@@ -44,7 +44,7 @@ static inline bool iggy_field_wanted(proto_tree *tree, int hf)
 }
 
 /** The same for some. */
-bool iggy_fields_wanted(proto_tree *tree, const int *numbers, unsigned count);
+bool iggy_fields_wanted(proto_tree *tree, const header_field_info *const *of, unsigned count);
 
 /** Whether the tree is visible, one of our fields and expert items whose numbers are from `first` to `last` is referenced, or
  * expert items are wanted: their tap works without a tree. */

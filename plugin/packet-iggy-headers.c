@@ -286,6 +286,15 @@ const iggy_step_t *iggy_header_steps(uint8_t command)
     return steps[number];
 }
 
+const iggy_step_t *iggy_header_steps_shown(uint8_t command, uint8_t version)
+{
+    static const iggy_step_t *steps[IGGY_COMMANDS + 1][IGGY_0_12_2 + 1];
+    unsigned number = command < IGGY_COMMANDS ? command : IGGY_COMMANDS;
+    if (!steps[number][version])
+        steps[number][version] = iggy_steps_shown(iggy_header_rows((uint8_t)number), version);
+    return steps[number][version];
+}
+
 /* ---- who looks at a header ---- */
 
 static const int *const of_group[] = {

@@ -23,6 +23,8 @@ bool iggy_header_wanted(proto_tree *tree, uint8_t command);
 
 /** The same for facts alone, whatever the version. */
 const iggy_step_t *iggy_header_steps(uint8_t command);
+/** The same for a filter's tree, of a version that is known: what rows show, as iggy_steps_shown() has it. */
+const iggy_step_t *iggy_header_steps_shown(uint8_t command, uint8_t version);
 
 /** Result section of a reply (encodings.md 16): count, entries; IGGY_FACT_RESULT, 0 when there is no entry. */
 extern const iggy_row_t iggy_rows_result_section[];

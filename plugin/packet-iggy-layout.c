@@ -15,6 +15,7 @@
 #include "packet-iggy-fields.h"
 #include "packet-iggy-item.h"
 #include "packet-iggy-names.h"
+#include "packet-iggy-shown.h"
 #include "packet-iggy-wanted.h"
 
 #define IGGY_ITEMS_LIMIT 450000u /* all levels of a frame; Wireshark gives up at 1,000,000 a packet, faked ones counted */
@@ -690,7 +691,7 @@ static inline int read_item(iggy_walk_t *walk, const iggy_row_t *row, int offset
 {
     if (!there(walk, row, offset, row->size))
         return offset;
-    if (row->put || (row->fact && !walk->known)) {
+    if (row->put || row->fact) {
         uint64_t value = number_at(walk, offset, row->size <= 8 ? row->size : 8);
         walk->reg[row->put] = value;
         if (row->put && !(row->flags & IGGY_ASIDE))
@@ -724,13 +725,6 @@ static inline bool is_read_only(const iggy_walk_t *walk, const iggy_row_t *row, 
     return walk->rows_alone && (row->kind == IGGY_ROW_RESERVED || !iggy_field_wanted(tree, *row->hf));
 }
 
-/* In a filter's tree: bytes that are there, in every version, read before, and not asked for. */
-static inline bool is_passed_over(const iggy_row_t *row, proto_tree *tree)
-{
-    return row->kind <= IGGY_ROW_RESERVED && !row->put && !row->when && !row->since && !row->until && !row->flags &&
-           (row->kind == IGGY_ROW_RESERVED || !iggy_field_wanted(tree, *row->hf));
-}
-
 static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *, int) = {
     [IGGY_ROW_ITEM] = walk_item,     [IGGY_ROW_RESERVED] = walk_reserved, [IGGY_ROW_TEXT] = walk_string,
     [IGGY_ROW_BYTES] = walk_string,  [IGGY_ROW_SPAN] = walk_span,         [IGGY_ROW_REST] = walk_rest,
@@ -741,12 +735,7 @@ static int (*const walk_kind[])(iggy_walk_t *, const iggy_row_t *, proto_tree *,
 
 int iggy_walk_rows(iggy_walk_t *walk, const iggy_row_t *rows, proto_tree *tree, int offset)
 {
-    bool known = walk->known && walk->rows_alone;
     for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END && !walk->failed; row++) {
-        if (known && is_passed_over(row, tree)) {
-            offset += row->size;
-            continue;
-        }
         if (!row_holds(walk, row, offset))
             continue;
         if (is_read_only(walk, row, tree))
@@ -766,17 +755,24 @@ static bool is_mute(const iggy_row_t *row)
     return fixed && !row->put && !row->fact;
 }
 
-static void add_steps(GArray *steps, const iggy_row_t *rows, uint8_t version, uint16_t *skip)
+/* Reserved bytes, and calls that show what stands beside rows: nothing of it is asked for where rows are alone. */
+static bool is_never_named(const iggy_row_t *row)
+{
+    return row->kind == IGGY_ROW_RESERVED ||
+           (row->kind == IGGY_ROW_CALL && row->size && !row->put && !row->hf && !row->hf_2 && iggy_shows_nothing(row->call));
+}
+
+static void add_steps(GArray *steps, const iggy_row_t *rows, uint8_t version, uint16_t *skip, bool (*is_empty)(const iggy_row_t *))
 {
     for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END; row++) {
         if (version < row->since || (row->until && version > row->until))
             continue;
         if (row->kind == IGGY_ROW_ROWS && !row->when) {
-            add_steps(steps, row->rows, version, skip);
-        } else if (is_mute(row) && !row->when) {
+            add_steps(steps, row->rows, version, skip, is_empty);
+        } else if (is_empty(row) && !row->when) {
             *skip = (uint16_t)(*skip + row->size);
         } else {
-            iggy_step_t step = { .kind = is_mute(row) ? IGGY_ROW_RESERVED : row->kind, .size = row->size, .skip = *skip,
+            iggy_step_t step = { .kind = is_empty(row) ? IGGY_ROW_RESERVED : row->kind, .size = row->size, .skip = *skip,
                                  .put = row->put, .fact = row->fact, .when = row->when,
                                  .unless = (row->flags & IGGY_NOT) != 0, .is = row->is, .row = row };
             g_array_append_val(steps, step);
@@ -785,15 +781,19 @@ static void add_steps(GArray *steps, const iggy_row_t *rows, uint8_t version, ui
     }
 }
 
-const iggy_step_t *iggy_steps(const iggy_row_t *rows, uint8_t version)
+static const iggy_step_t *make_steps(const iggy_row_t *rows, uint8_t version, bool (*is_empty)(const iggy_row_t *))
 {
     GArray *steps = g_array_new(FALSE, FALSE, sizeof(iggy_step_t));
     uint16_t skip = 0;
-    add_steps(steps, rows, version, &skip);
+    add_steps(steps, rows, version, &skip, is_empty);
     iggy_step_t end = { .kind = IGGY_ROW_END, .skip = skip };
     g_array_append_val(steps, end);
     return (const iggy_step_t *)(void *)g_array_free(steps, FALSE);
 }
+
+const iggy_step_t *iggy_steps(const iggy_row_t *rows, uint8_t version) { return make_steps(rows, version, is_mute); }
+
+const iggy_step_t *iggy_steps_shown(const iggy_row_t *rows, uint8_t version) { return make_steps(rows, version, is_never_named); }
 
 int iggy_walk_steps(iggy_walk_t *walk, const iggy_step_t *steps, int offset)
 {
@@ -811,6 +811,24 @@ int iggy_walk_steps(iggy_walk_t *walk, const iggy_step_t *steps, int offset)
             offset += step->size;
         } else {
             offset = walk_kind[step->kind](walk, step->row, NULL, offset);
+        }
+    }
+    return offset + step->skip;
+}
+
+int iggy_walk_steps_shown(iggy_walk_t *walk, const iggy_step_t *steps, proto_tree *tree, int offset)
+{
+    const iggy_step_t *step = steps;
+    for (; step->kind != IGGY_ROW_END; step++) {
+        offset += step->skip;
+        if (step->when && (walk->reg[step->when] == step->is) == step->unless)
+            continue;
+        if (step->kind == IGGY_ROW_RESERVED || is_read_only(walk, step->row, tree)) {
+            if (step->put)
+                walk->reg[step->put] = number_at(walk, offset, step->size <= 8 ? step->size : 8);
+            offset += step->size;
+        } else {
+            offset = walk_kind[step->kind](walk, step->row, tree, offset);
         }
     }
     return offset + step->skip;

@@ -149,7 +149,6 @@ typedef struct iggy_walk {
     unsigned    items;     /* items shown so far */
     bool        silent;    /* the item limit is reached: walk on, show no more */
     bool        rows_alone; /* iggy_rows_alone(): rows whose fields nobody looks for are read, not shown */
-    bool        known;     /* an earlier walk of the same bytes has noted the facts of items, and all of them are there */
     iggy_facts_t *facts;   /* where facts go; NULL in mode FIT */
     /* What the facts that are kept came from (packet-iggy-repeats.h): */
     int         decided;   /* they depend on the bytes up to here, */
@@ -183,8 +182,14 @@ typedef struct {
  */
 const iggy_step_t *iggy_steps(const iggy_row_t *rows, uint8_t version);
 
+/** The same for a filter's tree (iggy_rows_alone()) and bytes whose facts are known: what no filter can name is passed over. */
+const iggy_step_t *iggy_steps_shown(const iggy_row_t *rows, uint8_t version);
+
 /** The same as walking the rows in mode FACTS; all bytes of them have to be in the capture. Returns the offset behind. */
 int iggy_walk_steps(iggy_walk_t *walk, const iggy_step_t *steps, int offset);
+
+/** The same as walking the rows with `rows_alone`, for steps of iggy_steps_shown(). */
+int iggy_walk_steps_shown(iggy_walk_t *walk, const iggy_step_t *steps, proto_tree *tree, int offset);
 
 /** Note that the layout does not fit at `offset`; `why` is a constant text for the expert item. Returns offset. */
 int iggy_walk_fail(iggy_walk_t *walk, const iggy_row_t *row, int offset, const char *why);

@@ -109,8 +109,9 @@ static void show_header(iggy_pdu_t *pdu)
     iggy_walk_t walk;
     iggy_walk_init(&walk, pdu, IGGY_WALK_SHOW, pdu->version, (int)IGGY_HEADER_SIZE);
     walk.rows_alone = rows_alone;
-    walk.known = walk.captured >= (int)IGGY_HEADER_SIZE;
-    int after = iggy_walk_rows(&walk, iggy_header_rows(pdu->command), tree, 0);
+    int after = rows_alone && walk.captured >= (int)IGGY_HEADER_SIZE
+                    ? iggy_walk_steps_shown(&walk, iggy_header_steps_shown(pdu->command, pdu->version), tree, 0)
+                    : iggy_walk_rows(&walk, iggy_header_rows(pdu->command), tree, 0);
     iggy_walk_close(&walk, tree, after);
     if (rows_alone)
         return;

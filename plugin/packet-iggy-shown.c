@@ -39,6 +39,12 @@ static const iggy_shown_t *shown_by(iggy_call_t call)
     return NULL;
 }
 
+bool iggy_shows_nothing(iggy_call_t call)
+{
+    const iggy_shown_t *shown = shown_by(call);
+    return shown && !shown->count && !shown->rows && !shown->wanted;
+}
+
 static void add_fields(shown_list_t *list, const int *const *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++)

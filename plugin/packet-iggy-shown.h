@@ -23,6 +23,9 @@ typedef struct {
 /** Tell what calls show; the table stays. A call that is in no table may show anything. */
 void iggy_register_shown(const iggy_shown_t *calls, size_t count);
 
+/** Whether a table says that a call shows nothing but the fields of its row, and what stands beside rows. */
+bool iggy_shows_nothing(iggy_call_t call);
+
 /** `fields` of an entry and how many. */
 #define IGGY_SHOWS(array) .fields = (array), .count = array_length(array)
 

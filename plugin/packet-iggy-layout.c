@@ -762,7 +762,8 @@ static bool is_never_named(const iggy_row_t *row)
            (row->kind == IGGY_ROW_CALL && row->size && !row->put && !row->hf && !row->hf_2 && iggy_shows_nothing(row->call));
 }
 
-static void add_steps(GArray *steps, const iggy_row_t *rows, uint8_t version, uint16_t *skip, bool (*is_empty)(const iggy_row_t *))
+static void add_steps(GArray *steps, const iggy_row_t *rows, uint8_t version, uint16_t *skip,
+                      bool (*is_empty)(const iggy_row_t *))
 {
     for (const iggy_row_t *row = rows; row->kind != IGGY_ROW_END; row++) {
         if (version < row->since || (row->until && version > row->until))
